@@ -59,14 +59,14 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
   return runs;
 }
 
-/// Probability that settings can run, if there are completed and infeasible runs.
-std::optional<surfaces::Feasibility> feasibility_of(const Analysis& analysis) {
-  const study::StudyDirectory& directory = *analysis.directory;
+/// From the final record of each run.
+std::optional<surfaces::Feasibility> completion_model(
+    const study::StudyDirectory& directory, const std::map<int, study::RunRecord>& records) {
   std::vector<Eigen::VectorXd> points;
   std::vector<bool> completed;
   for (const study::PlannedRun& run : directory.plan.runs) {
-    const auto record = analysis.records.find(run.run);
-    if (run.validates() || record == analysis.records.end()) continue;
+    const auto record = records.find(run.run);
+    if (run.validates() || record == records.end()) continue;
     const study::RunStatus status = record->second.status;
     if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
@@ -78,7 +78,29 @@ std::optional<surfaces::Feasibility> feasibility_of(const Analysis& analysis) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     coded.row(static_cast<Eigen::Index>(i)) = points[i].transpose();
   }
-  return surfaces::fit_feasibility(directory.study.factors, coded, completed);
+  surfaces::InfeasibleDirections infeasible_when;
+  for (const doe::Factor& factor : directory.study.factors) {
+    const auto known = directory.study.infeasible_when.find(factor.name);
+    infeasible_when.push_back(known == directory.study.infeasible_when.end()
+                                  ? std::nullopt
+                                  : std::optional(known->second));
+  }
+  return surfaces::fit_feasibility(directory.study.factors, coded, completed, infeasible_when);
+}
+
+/// What the study asks for, or the highest probability of a completed run if that is less: there
+/// are settings that reach it.
+double min_feasibility_of(const Analysis& analysis) {
+  double reached = 0;
+  const study::Study& study = analysis.directory->study;
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (record == analysis.records.end() || !study.region.allows(run.settings)) continue;
+    if (record->second.status != study::RunStatus::kCompleted) continue;
+    const Eigen::VectorXd coded = doe::coded_point(study.factors, run.settings);
+    reached = std::max(reached, analysis.feasibility->probability(coded));
+  }
+  return std::min(study.feasibility, reached);
 }
 
 /// The study's goal; open ends of a ramp are infinite until the surface is known.
@@ -90,7 +112,10 @@ std::optional<Goal> goal_of(const study::Response& response) {
               response.high.value_or(kInfinity),
               response.target.value_or(0),
               response.weight,
-              response.importance};
+              response.importance,
+              1,
+              response.confidence,
+              response.of};
 }
 
 /// Ramps end at the lowest and highest prediction in the region unless the study says otherwise; a
@@ -136,9 +161,10 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
     request.region = request.region.without(settings);
   }
   if (analysis.feasibility) {
-    request.feasibility = [&feasibility = *analysis.feasibility](const Eigen::VectorXd& coded) {
-      return feasibility.probability(coded);
+    request.feasibility = [&feasibility = *analysis.feasibility](const Eigen::MatrixXd& coded) {
+      return feasibility.probabilities(coded);
     };
+    request.min_feasibility = analysis.min_feasibility;
   }
   for (const ResponseAnalysis& response : analysis.responses) {
     if (response.surface() == nullptr) continue;
@@ -148,6 +174,8 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
       goal = given->second;
       goal->weight = response.response.weight;
       goal->importance = response.response.importance;
+      goal->confidence = response.response.confidence;
+      goal->of = response.response.of;
     }
     request.responses.push_back({response.response.name, response.surface(), goal, response.runs});
   }
@@ -286,6 +314,10 @@ int Analysis::completed() const {
   }));
 }
 
+std::optional<surfaces::Feasibility> completion_model(const study::StudyDirectory& directory) {
+  return completion_model(directory, study::final_records(study::read_journal(directory).records));
+}
+
 Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.directory = &directory;
@@ -314,7 +346,8 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
 
 Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options) {
   Analysis analysis = fit_runs(directory, options);
-  analysis.feasibility = feasibility_of(analysis);
+  analysis.feasibility = completion_model(directory, analysis.records);
+  if (analysis.feasibility) analysis.min_feasibility = min_feasibility_of(analysis);
   seek_optimum(analysis, options);
   return analysis;
 }

@@ -98,6 +98,8 @@ struct Analysis {
   /// Probability that settings can run, from completed and infeasible runs; empty unless both
   /// occur.
   std::optional<surfaces::Feasibility> feasibility;
+  double min_feasibility = 0;  ///< the probability that recommended settings have, see Study; at
+                               ///< most the highest of a completed run
   std::optional<surfaces::Optimum> optimum;  ///< empty without goals or if a response with a goal
                                              ///< has no surface
   std::string optimum_problem;               ///< why there is no optimum
@@ -106,6 +108,10 @@ struct Analysis {
 
   int completed() const;
 };
+
+/// The probability that settings complete, from the final records of the runs; empty unless some
+/// completed and some were infeasible. Not from runs that validate.
+std::optional<surfaces::Feasibility> completion_model(const study::StudyDirectory& directory);
 
 /// Fits a surface to every response of the completed runs.
 Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options = {});

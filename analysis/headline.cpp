@@ -62,6 +62,31 @@ std::string limits_named(const std::vector<std::string>& limited) {
   return fmt::format("the {} on {}", limited.size() == 1 ? "limit" : "limits", listed(limited));
 }
 
+/// What is known of whether a run completes; empty if it does, here and one step off.
+std::string completion_text(const Analysis& analysis) {
+  const std::optional<double>& probability = analysis.optimum->best.feasibility;
+  if (!probability) return "";
+  const double asked = analysis.directory->study.feasibility;
+  if (*probability < asked) {
+    return fmt::format(
+        " A run of it completes with a probability of {}: less than the {} wanted, "
+        "and no configuration that completed is surer.",
+        in_words(chance_text(*probability)), percent(asked));
+  }
+  const std::optional<double>& off = analysis.details->robustness.min_feasibility;
+  if (!off || *off >= asked) return "";
+  return fmt::format(
+      " A run of it completes with a probability of {}; it lies near what cannot run: "
+      "one step off, the probability can be {}.",
+      in_words(chance_text(*probability)), in_words(chance_text(*off)));
+}
+
+/// The limits that are met by the means, but not with the confidence wanted.
+std::string doubt_text(const Analysis& analysis) {
+  if (analysis.optimum->best.doubt == 0) return "";
+  return " No configuration meets every limit with the confidence wanted; this one comes nearest.";
+}
+
 std::string optimum_headline(const Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   if (!optimum.feasible) {
@@ -86,7 +111,8 @@ std::string optimum_headline(const Analysis& analysis) {
   const std::string subject = is_at_today(analysis)
                                   ? "The baseline is already the configuration that is"
                                   : "This configuration is";
-  if (limited.empty()) return fmt::format("{} predicted to give {}.", subject, best);
+  const std::string more = doubt_text(analysis) + completion_text(analysis);
+  if (limited.empty()) return fmt::format("{} predicted to give {}.{}", subject, best, more);
   std::string text = best.empty() ? fmt::format("{} predicted to meet {} on average", subject,
                                                 limits_text(limited))
                                   : fmt::format("{} predicted to give {} among those that meet {}",
@@ -96,7 +122,7 @@ std::string optimum_headline(const Analysis& analysis) {
                         limited.size() == 1 ? "meets it" : "meets them",
                         in_words(chance_text(*optimum.best.all_goals_met_probability)));
   }
-  return text + ".";
+  return text + "." + more;
 }
 
 }  // namespace

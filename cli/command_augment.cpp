@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "analysis/analysis.h"
 #include "analysis/format.h"
 #include "base/json_format.h"
 #include "cli/command_list.h"
@@ -7,6 +8,7 @@
 #include "cli/plan_table.h"
 #include "cli/study_argument.h"
 #include "cli/terminal.h"
+#include "doe/design.h"
 #include "reports/json/json_parts.h"
 #include "study/argument_template.h"
 #include "study/augment.h"
@@ -20,8 +22,23 @@ const std::vector<std::string> kExtending{
     "d-optimal", "i-optimal",     "a-optimal", "compound-optimal",
     "g-optimal", "space-filling", "sobol"};
 
-study::Augmentation augmentation_of(const Options& options, const study::Study& study) {
+/// The study's region, without settings that are likelier to fail than to complete.
+doe::Region region_of(const study::StudyDirectory& directory) {
+  const auto feasibility = analysis::completion_model(directory);
+  if (!feasibility) return directory.study.region;
+  constexpr double kEvenChance = 0.5;
+  return directory.study.region.where(
+      [feasibility, &factors = directory.study.factors](const std::vector<double>& natural) {
+        return feasibility->probability(doe::coded_point(factors, natural)) >= kEvenChance;
+      },
+      "a run is likelier to fail than to complete");
+}
+
+study::Augmentation augmentation_of(const Options& options,
+                                    const study::StudyDirectory& directory) {
+  const study::Study& study = directory.study;
   study::Augmentation augmentation;
+  augmentation.region = region_of(directory);
   augmentation.runs = options.integer("runs", 0);
   augmentation.model = study.model;
   augmentation.center_runs = options.integer("center-runs", augmentation.center_runs);
@@ -94,7 +111,7 @@ int command_augment(const Command& command, const Arguments& arguments) {
   say_warnings(study::read_journal(directory).warnings);
   const int before = static_cast<int>(directory.plan.runs.size());
   const std::size_t notes_before = directory.plan.notes.size();
-  study::Plan plan = study::augmented_plan(directory, augmentation_of(options, directory.study));
+  study::Plan plan = study::augmented_plan(directory, augmentation_of(options, directory));
   if (options.has("dry-run")) {
     directory.plan = std::move(plan);
   } else {

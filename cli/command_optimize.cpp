@@ -101,6 +101,10 @@ void print_robustness(const analysis::Analysis& analysis) {
     fmt::print("  {} of these configurations meet every limit, by their predicted means\n",
                analysis::percent(analysis.details->robustness.limits_met_share));
   }
+  if (const auto& least = analysis.details->robustness.min_feasibility) {
+    fmt::print("  each of them completes with a probability of at least {}\n",
+               analysis::chance_text(*least));
+  }
 }
 
 std::string settings_of(const analysis::Analysis& analysis, const surfaces::Candidate& candidate) {

@@ -65,11 +65,14 @@ bool Region::allows(const std::vector<double>& natural) const {
                        const double value = constraint->value(natural);
                        return value == value && value != 0;
                      }) &&
-         std::none_of(forbidden_.begin(), forbidden_.end(), [&](const Forbidden& combination) {
-           return std::all_of(
-               combination.begin(), combination.end(),
-               [&](const Condition& condition) { return holds(condition, natural); });
-         });
+         std::none_of(forbidden_.begin(), forbidden_.end(),
+                      [&](const Forbidden& combination) {
+                        return std::all_of(
+                            combination.begin(), combination.end(),
+                            [&](const Condition& condition) { return holds(condition, natural); });
+                      }) &&
+         std::all_of(tests_.begin(), tests_.end(),
+                     [&](const Test& test) { return test.passes(natural); });
 }
 
 std::optional<std::string> Region::excluded_by(const std::vector<double>& natural) const {
@@ -79,6 +82,9 @@ std::optional<std::string> Region::excluded_by(const std::vector<double>& natura
   for (const Forbidden& combination : forbidden_) {
     if (!Region(factors_, {}, {combination}).allows(natural))
       return described(combination, factors_);
+  }
+  for (const Test& test : tests_) {
+    if (!test.passes(natural)) return test.text;
   }
   return std::nullopt;
 }
@@ -90,6 +96,12 @@ Region Region::without(const std::vector<double>& natural) const {
     point.push_back({static_cast<int>(f), Condition::Comparison::kEqual, natural[f]});
   }
   smaller.forbidden_.push_back(std::move(point));
+  return smaller;
+}
+
+Region Region::where(std::function<bool(const std::vector<double>&)> test, std::string text) const {
+  Region smaller = *this;
+  smaller.tests_.push_back({std::move(test), std::move(text)});
   return smaller;
 }
 

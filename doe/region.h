@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,18 +44,28 @@ class Region {
   /// The same region without one point in natural units.
   Region without(const std::vector<double>& natural) const;
 
+  /// The same region without the points, in natural units, that do not pass a test. The test must
+  /// be thread-safe; `text` states what it asks for.
+  Region where(std::function<bool(const std::vector<double>&)> test, std::string text) const;
+
   /// A copy with its own expressions, for use in another thread: expressions are not thread-safe.
   Region for_another_thread() const;
 
-  bool is_box() const { return constraints_.empty() && forbidden_.empty(); }
+  bool is_box() const { return constraints_.empty() && forbidden_.empty() && tests_.empty(); }
 
   const std::vector<std::shared_ptr<const Expression>>& constraints() const { return constraints_; }
   const std::vector<Forbidden>& forbidden() const { return forbidden_; }
 
  private:
+  struct Test {
+    std::function<bool(const std::vector<double>&)> passes;
+    std::string text;
+  };
+
   std::vector<Factor> factors_;
   std::vector<std::shared_ptr<const Expression>> constraints_;
   std::vector<Forbidden> forbidden_;
+  std::vector<Test> tests_;
 };
 
 }  // namespace doetune::doe

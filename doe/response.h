@@ -71,6 +71,16 @@ enum class BlockType { kPlan, kHost, kGpu, kDay };
 template <>
 inline constexpr std::array<std::string_view, 4> kWords<BlockType>{"plan", "host", "gpu", "day"};
 
+/// What a limit must hold for: a single further run, or the mean of many.
+enum class LimitOf { kRun, kMean };
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<LimitOf>{"run", "mean"};
+
+/// The direction in which a numeric factor makes runs infeasible, known beforehand.
+enum class InfeasibleWhen { kHigher, kLower };
+template <>
+inline constexpr std::array<std::string_view, 2> kWords<InfeasibleWhen>{"higher", "lower"};
+
 template <typename Choice>
 std::string word_of(Choice choice) {
   return std::string(kWords<Choice>.at(static_cast<std::size_t>(choice)));

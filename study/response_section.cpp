@@ -31,6 +31,14 @@ void check_goal(const Response& response, const YAML::Node& node,
                         "at_least",
                         response.name));
   }
+  const bool is_limit =
+      goal == GoalType::kWithin || goal == GoalType::kAtLeast || goal == GoalType::kAtMost;
+  if (!is_limit && (node["confidence"] || node["of"])) {
+    fail_at(file, node["confidence"] ? node["confidence"] : node["of"],
+            fmt::format("response '{}': confidence and of belong to goal: within, at_most or "
+                        "at_least",
+                        response.name));
+  }
   if (response.low && response.high && *response.low >= *response.high) {
     fail_at(file, node,
             fmt::format("response '{}': low ({}) must be below high ({})", response.name,
@@ -73,6 +81,8 @@ Response read_response(const std::string& name, const YAML::Node& node, const Fi
   response.target = number_at(node, "target");
   response.weight = number_at(node, "weight").value_or(1);
   response.importance = number_at(node, "importance").value_or(1);
+  response.confidence = number_at(node, "confidence").value_or(response.confidence);
+  response.of = choice_at(node, "of", response.of);
   response.transform = choice_at(node, "transform", response.transform);
   response.fit = read_fit(node["fit"], fit, factors, file);
   response.formula = text_at(node, "formula");

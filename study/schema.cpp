@@ -95,6 +95,11 @@ Schema response_schema() {
       {"low", number(), "within, at_least: the limit; maximize: desirability is 0 at or below it"},
       {"high", number(), "within, at_most: the limit; minimize: desirability is 0 at or above it"},
       {"target", number(), "the target value"},
+      {"confidence", number_in(0, 0.9999),
+       "within, at_most, at_least: the probability with which the limit is to be met, as far as "
+       "the runs allow it (0.9)"},
+      {"of", words_of<doe::LimitOf>(),
+       "what meets the limit with this confidence: a further run, or the mean of many (run)"},
       {"weight", number(0), "exponent of the desirability ramp (1)"},
       {"importance", number(0), "weight of this response relative to the others (1)"},
       {"transform", words_of<doe::TransformType>(),
@@ -226,6 +231,11 @@ Schema whole_file() {
       {"factors", map_of(factor_schema()), "what is varied", true},
       {"constraints", list(text()), "expressions over natural units that every run must meet"},
       {"forbidden", list(map_of(scalar())), "combinations that must not be run"},
+      {"infeasible_when", map_of(words_of<doe::InfeasibleWhen>()),
+       "factors of which it is known that a higher (or a lower) setting makes a run need more than "
+       "there is, such as {batch: higher}"},
+      {"feasibility", number_in(0, 1),
+       "minimum probability of completing of the settings that are recommended (0.95)"},
       {"model", one_of({words(model_words()), list(text())}),
        "the terms to fit (quadratic): a name, or a list such as [\"1\", \"a\", \"a*b\", \"a^2\"]; "
        "auto: whatever predicts best, with a design for the default model of its type"},

@@ -62,12 +62,32 @@ class Reader {
     study_.fit = read_fit(root_["fit"], study_.fit, study_.factors, file_);
     read_responses();
     read_run_section();
+    study_.feasibility = number_at(root_, "feasibility").value_or(study_.feasibility);
+    read_infeasible_when();
     study_.confirmation_runs =
         whole_at(root_["confirm"], "runs").value_or(study_.confirmation_runs);
     return std::move(study_);
   }
 
  private:
+  void read_infeasible_when() {
+    for (const auto& entry : root_["infeasible_when"]) {
+      const std::string& name = entry.first.Scalar();
+      const auto factor = std::find_if(study_.factors.begin(), study_.factors.end(),
+                                       [&](const doe::Factor& f) { return f.name == name; });
+      if (factor == study_.factors.end()) {
+        fail(entry.first, fmt::format("infeasible_when: there is no factor '{}'{}", name,
+                                      did_you_mean_or_list(name, study_.factor_names())));
+      }
+      if (factor->is_categorical()) {
+        fail(entry.first, fmt::format("infeasible_when: '{}' is categorical; only a numeric factor "
+                                      "has higher and lower settings",
+                                      name));
+      }
+      study_.infeasible_when[name] = *doe::choice_of<doe::InfeasibleWhen>(entry.second.Scalar());
+    }
+  }
+
   [[noreturn]] void fail(const YAML::Node& node, const std::string& message) const {
     fail_at(file_, node, message);
   }

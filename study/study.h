@@ -41,6 +41,8 @@ struct Response {
   std::optional<double> target;  ///< value for the goal target
   double weight = 1;             ///< exponent of the desirability ramp
   double importance = 1;         ///< exponent of this response in the overall desirability
+  double confidence = 0.9;       ///< probability with which a limit is to be met, where possible
+  doe::LimitOf of = doe::LimitOf::kRun;
   doe::TransformType transform = doe::TransformType::kNone;
   FitSettings fit;      ///< the study's `fit`, unless the response overrides it
   std::string formula;  ///< expression in other responses; empty if measured
@@ -76,6 +78,8 @@ struct Study {
   FitSettings fit;
   std::vector<Response> responses;
   RunSettings run;
+  double feasibility = 0.95;  ///< the minimum probability of completing of what is recommended
+  std::map<std::string, doe::InfeasibleWhen> infeasible_when;  ///< by numeric factor
   int confirmation_runs = 5;
   std::map<std::string, std::string> locations;  ///< "line:column" of keys; see location()
 

@@ -39,11 +39,11 @@ struct OptimumRequest {
   std::vector<GoalResponse> responses;
   std::map<std::string, double> hold;  ///< factors fixed at a natural setting
   double confidence = 0.95;
-  /// The probability that a run at coded settings completes; empty: 1. Must be thread-safe. A
-  /// probability below min_feasibility counts as a missed limit, with the difference as its
-  /// violation.
-  std::function<double(const Eigen::VectorXd& coded)> feasibility = {};
-  double min_feasibility = 0.5;
+  /// The probability that a run completes at each of some coded points (one per row); empty: 1. Must
+  /// be thread-safe. A probability below min_feasibility counts as a missed limit, with the
+  /// difference as its violation.
+  std::function<Eigen::VectorXd(const Eigen::MatrixXd& coded)> feasibility = {};
+  double min_feasibility = 0.95;
   std::size_t max_enumerated = 10'000'000;  ///< maximum number of usable settings for exhaustive
                                             ///< search
   std::size_t max_drawn = 20'000;  ///< maximum number of settings in joint draws of the means
@@ -72,7 +72,8 @@ struct ResponsePrediction {
 
 struct Candidate {
   std::vector<double> settings;  ///< natural units, usable
-  double violation = 0;          ///< sum over limits, 0 if all are met
+  double violation = 0;          ///< sum over limits, 0 if all are met by the mean predictions
+  double doubt = 0;              ///< sum over limits, 0 if all are met with their confidence
   double desirability = 0;       ///< (prod d_i^importance_i)^(1 / sum importance_i)
   std::vector<ResponsePrediction> predictions;
   std::optional<double> feasibility;  ///< probability that a run completes, if a model is given
@@ -96,11 +97,12 @@ struct Optimum {
 
 /// Candidates are compared by
 ///   1. violation of limits, smaller is better
-///   2. desirability
-///   3. if that is 0: the sum over ramps of importance x (d - shortfall), so that an unattainable
+///   2. doubt: how far the limits are from being met with the confidence that they ask for
+///   3. desirability
+///   4. if that is 0: the sum over ramps of importance x (d - shortfall), so that an unattainable
 ///      ramp is approached as closely as possible and the others still count
-///   4. the probability that the next run meets every limit, as if errors were independent
-///   5. how far predictions lie beyond the ends of ramps, where d stays 1
+///   5. the probability that the next run meets every limit, as if errors were independent
+///   6. how far predictions lie beyond the ends of ramps, where d stays 1
 /// Up to `max_enumerated` usable settings are all evaluated. Beyond that a coarse grid and random
 /// points are evaluated, and the best of them, spread out, are improved by moves of one and of two
 /// factors. The result does not depend on the number of threads. Alternatives differ from the best
@@ -109,12 +111,16 @@ struct Optimum {
 Optimum find_optimum(const OptimumRequest& request);
 
 /// The minimum and maximum prediction of each response over the settings that find_optimum would
-/// evaluate, in the order of request.responses: the natural ends of a ramp. Throws like
-/// find_optimum.
+/// evaluate, of those that are feasible if there are any, in the order of request.responses: the
+/// natural ends of a ramp. Throws like find_optimum.
 std::vector<Interval> predicted_ranges(const OptimumRequest& request);
 
 /// Current settings, natural units; empty if a factor has no baseline.
 std::optional<std::vector<double>> baseline_of(const std::vector<doe::Factor>& factors);
+
+/// The coded points, one per row, whose probability of completing is at least min_feasibility.
+std::vector<Eigen::Index> feasible_rows(const OptimumRequest& request,
+                                        const Eigen::MatrixXd& coded);
 
 /// The predictions of all responses at given settings.
 Candidate assess(const OptimumRequest& request, const std::vector<double>& settings);

@@ -128,12 +128,26 @@
       doetune.format.setting(data.factors[factor], value);
   }
 
-  // Where a run is as likely to complete as not.
-  function feasible(data) {
+  // The probability that a run completes: the mean over draws of the coefficients.
+  doetune.completion = function (data) {
     const row = doetune.modelRow(data.factors, data.feasibility.columns);
-    const eta = (x) => doetune.dot(data.feasibility.beta, row(doetune.codedPoint(data, x)));
-    return { text: "less than half of the runs would complete",
-             margin: (x) => signed(eta(x) >= 0, eta(x), 0) };
+    const { draws } = data.feasibility;
+    return (x) => {
+      const at = row(doetune.codedPoint(data, x));
+      let sum = 0;
+      for (const draw of draws) sum += 1 / (1 + Math.exp(-doetune.dot(draw, at)));
+      return sum / draws.length;
+    };
+  };
+
+  function feasible(data) {
+    const probability = doetune.completion(data);
+    const { minimum } = data.feasibility;
+    return { text: "a run completes with a probability below " + (100 * minimum).toFixed(0) + " %",
+             margin: (x) => {
+               const p = probability(x);
+               return signed(p >= minimum, p, minimum);
+             } };
   }
 
   // The conditions of a study: a list of { text, margin(settings) }, the margin negative where

@@ -28,7 +28,7 @@ struct Drawn {
   const Grid& mean;
   const std::optional<Grid>& margin;   ///< margin_over
   const std::optional<Grid>& allowed;  ///< allowed_over
-  double low = 0;                      ///< minimum and maximum of the mean
+  double low = 0;                      ///< minimum and maximum of the mean where it is permitted
   double high = 0;
 
   bool shows_excluded(Point at) const {
@@ -149,6 +149,21 @@ void draw_runs(Chart& chart, const Slice& slice, const analysis::ResponseAnalysi
   }
 }
 
+/// Runs that were infeasible, near the slice.
+void draw_infeasible_runs(Chart& chart, const Slice& slice) {
+  const analysis::Analysis& analysis = slice.analysis;
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (record == analysis.records.end()) continue;
+    if (record->second.status != study::RunStatus::kInfeasible) continue;
+    const Eigen::VectorXd coded = doe::coded_point(analysis::factors_of(analysis), run.settings);
+    const bool near = slice.distance(coded) <= kNearSlice;
+    chart.cross({coded[slice.x], coded[slice.y]}, near ? 5 : 3.5,
+                {{"stroke", "#111"}, {"stroke-width", near ? "2" : "1"}},
+                fmt::format("run {}: infeasible", run.run));
+  }
+}
+
 void draw_optimum(Chart& chart, const Slice& slice) {
   if (!slice.analysis.optimum) return;
   chart.star({slice.held[slice.x], slice.held[slice.y]}, 11,
@@ -159,7 +174,7 @@ void draw_optimum(Chart& chart, const Slice& slice) {
 std::string where_highest(const Slice& slice, const Grid& mean, double low, double high) {
   double x = 0, y = 0, n = 0;
   for (std::size_t i = 0; i < mean.z.size(); ++i) {
-    if (mean.z[i] < high - (high - low) / 10) continue;
+    if (!(mean.z[i] >= high - (high - low) / 10)) continue;
     x += mean.x[i % mean.x.size()];
     y += mean.y[i / mean.x.size()];
     ++n;
@@ -204,7 +219,8 @@ std::string range_text(const Drawn& drawn) {
 std::string title_of(const Drawn& drawn) {
   const Slice& slice = drawn.slice;
   const std::string& name = drawn.response.response.name;
-  const std::string where = where_highest(slice, drawn.mean, drawn.low, drawn.high);
+  const std::string where =
+      where_highest(slice, within(drawn.mean, drawn.allowed), drawn.low, drawn.high);
   return (where.empty()
               ? fmt::format("At {}, {} ranges from {}.", slice.at.name, name, range_text(drawn))
               : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, name, where,
@@ -216,9 +232,11 @@ std::string title_of(const Drawn& drawn) {
 std::string excluded_text(const analysis::Analysis& analysis) {
   const bool is_box = analysis.directory->study.region.is_box();
   if (!analysis.feasibility) return " Grey: excluded by the study's constraints.";
-  return is_box ? " Grey: less than half of the runs would complete."
-                : " Grey: excluded by the study's constraints, or less than half of the runs would "
-                  "complete.";
+  const std::string unlikely =
+      fmt::format("a run completes with a probability below {:.0f} %. Crosses: runs that did not",
+                  100 * analysis.min_feasibility);
+  return is_box ? fmt::format(" Grey: {}.", unlikely)
+                : fmt::format(" Grey: excluded by the study's constraints, or {}.", unlikely);
 }
 
 std::string caption_of(const Drawn& drawn) {
@@ -258,6 +276,7 @@ Figure contour_figure(const Drawn& drawn) {
   if (drawn.margin) draw_missed(chart, *drawn.margin);
   if (drawn.allowed) draw_excluded(chart, *drawn.allowed);
   draw_runs(chart, slice, drawn.response);
+  draw_infeasible_runs(chart, slice);
   draw_optimum(chart, slice);
   figure.svg = chart.finish(figure.title);
   figure.data = {{"data-response", name}, {"data-x", x.name}, {"data-y", y.name}};
@@ -279,7 +298,9 @@ class Slices {
     auto [known, is_new] = drawn_.try_emplace({pair.x, pair.y});
     if (is_new) known->second = over(slice);
     const Grid& mean = known->second.means[r];
-    const auto [low, high] = std::minmax_element(mean.z.begin(), mean.z.end());
+    Grid permitted = within(mean, known->second.allowed);
+    std::erase_if(permitted.z, [](double z) { return std::isnan(z); });
+    const auto [low, high] = std::minmax_element(permitted.z.begin(), permitted.z.end());
     return contour_figure({slice, analysis_.responses[r], mean, known->second.margin,
                            known->second.allowed, *low, *high});
   }

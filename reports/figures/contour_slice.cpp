@@ -10,8 +10,6 @@ namespace {
 
 constexpr int kNodes = 41;
 constexpr int kFiner = 4;
-constexpr double kEvenChance = 0.5;  // probability that a run completes, below which no optimum is
-                                     // sought
 
 Grid over(const Slice& slice, int nodes,
           const std::function<double(const Eigen::VectorXd&)>& value) {
@@ -24,10 +22,10 @@ Grid over(const Slice& slice, int nodes,
 }
 
 /// The points of a grid, one per row, in the order of its values.
-Eigen::MatrixXd points_of(const Slice& slice) {
-  Eigen::MatrixXd all(kNodes * kNodes, slice.held.size());
+Eigen::MatrixXd points_of(const Slice& slice, int nodes) {
+  Eigen::MatrixXd all(nodes * nodes, slice.held.size());
   Eigen::Index row = 0;
-  over(slice, kNodes, [&](const Eigen::VectorXd& point) {
+  over(slice, nodes, [&](const Eigen::VectorXd& point) {
     all.row(row++) = point.transpose();
     return 0;
   });
@@ -63,7 +61,7 @@ Grid mean_over(const Slice& slice, const analysis::ResponseAnalysis& response) {
   const double high = response.fit->observed.maxCoeff();
   const double reach = 5 * std::max(high - low, 1e-300);
   Grid grid = over(slice, kNodes, [](const Eigen::VectorXd&) { return 0; });
-  const Eigen::VectorXd means = response.surface()->responses(points_of(slice));
+  const Eigen::VectorXd means = response.surface()->responses(points_of(slice, kNodes));
   for (Eigen::Index i = 0; i < means.size(); ++i) {
     grid.z[static_cast<std::size_t>(i)] = std::clamp(means[i], low - reach, high + reach);
   }
@@ -89,12 +87,34 @@ std::optional<Grid> allowed_over(const Slice& slice) {
   const doe::Region region = slice.analysis.directory->study.region.for_another_thread();
   const std::optional<surfaces::Feasibility>& feasibility = slice.analysis.feasibility;
   if (region.is_box() && !feasibility) return std::nullopt;
-  Grid allowed = over(slice, kFiner * (kNodes - 1) + 1, [&](const Eigen::VectorXd& point) {
-    const bool runs = !feasibility || feasibility->probability(point) >= kEvenChance;
-    return runs && region.allows(slice.settings(point)) ? 1 : -1;
+  constexpr int kFineNodes = kFiner * (kNodes - 1) + 1;
+  Grid allowed = over(slice, kFineNodes, [&](const Eigen::VectorXd& point) {
+    return region.is_box() || region.allows(slice.settings(point)) ? 1 : -1;
   });
+  if (feasibility) {
+    const Eigen::VectorXd probabilities = feasibility->probabilities(points_of(slice, kFineNodes));
+    for (std::size_t i = 0; i < allowed.z.size(); ++i) {
+      if (probabilities[static_cast<Eigen::Index>(i)] < slice.analysis.min_feasibility) {
+        allowed.z[i] = -1;
+      }
+    }
+  }
   const bool all = std::all_of(allowed.z.begin(), allowed.z.end(), [](double z) { return z > 0; });
   return all ? std::nullopt : std::optional(std::move(allowed));
+}
+
+Grid within(const Grid& mean, const std::optional<Grid>& allowed) {
+  Grid kept = mean;
+  if (!allowed) return kept;
+  for (int j = 0; j < kNodes; ++j) {
+    for (int i = 0; i < kNodes; ++i) {
+      if (allowed->at(kFiner * i, kFiner * j) >= 0) continue;
+      kept.z[static_cast<std::size_t>(j * kNodes + i)] = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  const bool none =
+      std::all_of(kept.z.begin(), kept.z.end(), [](double z) { return std::isnan(z); });
+  return none ? mean : kept;
 }
 
 std::optional<double> share_met(const Grid& margin, const std::optional<Grid>& allowed) {

@@ -36,10 +36,13 @@ Grid mean_over(const Slice& slice, const analysis::ResponseAnalysis& response);
 /// responses and are empty for those without a fit.
 std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means);
 
-/// 1 where constraints and forbidden combinations permit the settings and a run completes with
-/// probability of at least one half, else -1; on a finer grid, since the values cannot be
+/// 1 where constraints and forbidden combinations permit the settings and a run is as likely to
+/// complete as recommended settings must be, else -1; on a finer grid, since the values cannot be
 /// interpolated. Empty if everything is permitted.
 std::optional<Grid> allowed_over(const Slice& slice);
+
+/// The mean with NaN where settings are not permitted; unchanged if none of the nodes is.
+Grid within(const Grid& mean, const std::optional<Grid>& allowed);
 
 /// The fraction of the permitted area with a nonnegative margin; empty if nothing is permitted.
 std::optional<double> share_met(const Grid& margin, const std::optional<Grid>& allowed);

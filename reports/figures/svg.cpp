@@ -212,6 +212,17 @@ void Chart::write_circles() {
   circles_.each.clear();
 }
 
+void Chart::cross(Point at, double radius, const Attributes& attributes, std::string_view title) {
+  if (!inside(at)) return;
+  write_circles();
+  const Point p = pixel(at);
+  const std::string path = fmt::format(
+      "M{} {}L{} {}M{} {}L{} {}", px(p.x - radius), px(p.y - radius), px(p.x + radius),
+      px(p.y + radius), px(p.x - radius), px(p.y + radius), px(p.x + radius), px(p.y - radius));
+  marks_.open("path", merged({{"d", path}}, attributes));
+  marks_.element("title", title).close();
+}
+
 void Chart::star(Point at, double radius, const Attributes& attributes, std::string_view title) {
   if (!inside(at)) return;
   write_circles();

@@ -59,6 +59,7 @@ class Chart {
   void curve(const Polyline& points, std::string_view name, const Attributes& attributes);
   /// In the CSV a title such as "run 7: 209.6 ms" is shortened to its name.
   void circle(Point at, double radius, const Attributes& attributes, std::string_view title);
+  void cross(Point at, double radius, const Attributes& attributes, std::string_view title);
   void star(Point at, double radius, const Attributes& attributes, std::string_view title);
   /// Text centred at a point, rotated by `degrees`, with a halo for legibility.
   void label(Point at, std::string_view text, double degrees = 0);

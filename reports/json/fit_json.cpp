@@ -303,11 +303,14 @@ json::Format<ResponseAnalysis> surface_format() {
 
 json::Format<surfaces::Feasibility> feasibility_format() {
   using surfaces::Feasibility;
+  const auto term = json::object<surfaces::FeasibilityTerm>(
+      {{"median", &surfaces::FeasibilityTerm::median},
+       {"interval", &surfaces::FeasibilityTerm::interval, interval_format()}});
   return json::object<Feasibility>(
       {{"model", [](const Feasibility& fit) { return fit.model.term_names(); }},
        {"completed", &Feasibility::completed},
        {"infeasible", &Feasibility::infeasible},
-       {"coefficients", &Feasibility::coefficients, coefficient_format()},
+       {"terms", &Feasibility::terms, json::by_name(&surfaces::FeasibilityTerm::term, term)},
        {"note", &Feasibility::note}});
 }
 

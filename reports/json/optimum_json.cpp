@@ -94,7 +94,8 @@ json::Format<surfaces::Robustness> robustness_format() {
   return json::object<Robustness>(
       {{"responses", &Robustness::responses, json::by_name(&RobustResponse::name, response)},
        {"limits_met_share", &Robustness::limits_met_share},
-       {"least_all_goals_met_probability", &Robustness::least_all_goals_met_probability}});
+       {"least_all_goals_met_probability", &Robustness::least_all_goals_met_probability},
+       {"min_feasibility", &Robustness::min_feasibility}});
 }
 
 json::Format<analysis::OptimumDetails> details_format(const std::vector<doe::Factor>& factors) {

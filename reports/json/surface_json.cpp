@@ -1,6 +1,9 @@
 #include "reports/json/surface_json.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <string>
 
 #include "surfaces/fit.h"
 #include "surfaces/models/gaussian_process.h"
@@ -113,7 +116,16 @@ Json surface_json(const surfaces::Surface& surface) {
 }
 
 Json feasibility_json(const surfaces::Feasibility& feasibility) {
-  return {{"columns", columns(feasibility.model)}, {"beta", vector_json(feasibility.beta)}};
+  // Six digits of a draw change no probability by more than the draws' own error.
+  Json draws = Json::array();
+  for (Eigen::Index draw = 0; draw < feasibility.draws.cols(); ++draw) {
+    Json draw_json = Json::array();
+    for (const double value : feasibility.draws.col(draw)) {
+      draw_json.push_back(std::stod(fmt::format("{:.6g}", value)));
+    }
+    draws.push_back(std::move(draw_json));
+  }
+  return {{"columns", columns(feasibility.model)}, {"draws", draws}};
 }
 
 }  // namespace doetune::reports

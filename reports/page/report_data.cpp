@@ -159,6 +159,7 @@ Json report_data(const analysis::Analysis& analysis) {
   Json json = {{"schema_version", json::kSchemaVersion}, {"study", analysis.directory->study.name}};
   json["region"] = region_json(analysis.directory->study.region);
   json["feasibility"] = analysis.feasibility ? feasibility_json(*analysis.feasibility) : Json();
+  if (analysis.feasibility) json["feasibility"]["minimum"] = analysis.min_feasibility;
   json["factors"] = Json::array();
   for (std::size_t f = 0; f < factors.size(); ++f) {
     json["factors"].push_back(factor_json(factors[f], at.settings[f]));

@@ -1,89 +1,166 @@
 #include "surfaces/models/feasibility.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numbers>
+#include <numeric>
+#include <stdexcept>
 
-#include "doe/evaluation.h"
+#include "base/random.h"
 #include "surfaces/distributions.h"
 
 namespace doetune::surfaces {
 namespace {
 
-double logistic(double eta) { return 1 / (1 + std::exp(-eta)); }
+constexpr int kMaxQuadraticColumns = 100;
+constexpr Eigen::Index kMaxRuns = 1'000;
+constexpr double kMainDeviation = 10, kOtherDeviation = 3;  // of the priors
+constexpr int kDraws = 256, kStepsPerDraw = 10, kFirstSteps = 400;
+constexpr std::uint64_t kSeed = 77;
 
-/// ln(1 + exp(eta)) without overflow.
-double softplus(double eta) { return std::max(eta, 0.0) + std::log1p(std::exp(-std::abs(eta))); }
+using Probabilities = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// The penalised likelihood at given coefficients, and a Fisher scoring step from there.
-struct Firth {
-  double penalised_log_likelihood = 0;
-  Eigen::MatrixXd covariance;  ///< (X'WX)^-1
-  Eigen::VectorXd step;
+doe::Model model_of(const std::vector<doe::Factor>& factors) {
+  doe::Model quadratic = doe::Model::named("quadratic", factors);
+  if (quadratic.column_count() <= kMaxQuadraticColumns) return quadratic;
+  return doe::Model::named("linear", factors);
+}
 
-  Firth(const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& beta) {
-    const Eigen::VectorXd eta = x * beta;
-    const Eigen::VectorXd p = eta.unaryExpr(&logistic);
-    // exp(-|eta| / 2) / (1 + exp(-|eta|)): no cancellation where p is close to 1.
-    const Eigen::VectorXd roots =
-        eta.unaryExpr([](double e) { return std::exp(-std::abs(e) / 2) * logistic(std::abs(e)); });
-    const Eigen::HouseholderQR<Eigen::MatrixXd> qr(roots.asDiagonal() * x);
-    const Eigen::MatrixXd r = qr.matrixQR().topRows(x.cols()).triangularView<Eigen::Upper>();
-    penalised_log_likelihood =
-        y.dot(eta) - eta.unaryExpr(&softplus).sum() + r.diagonal().array().abs().log().sum();
-    const Eigen::MatrixXd root =
-        r.triangularView<Eigen::Upper>().solve(Eigen::MatrixXd::Identity(x.cols(), x.cols()));
-    covariance = root * root.transpose();
-    const Eigen::VectorXd leverage = (roots.asDiagonal() * x * root).rowwise().squaredNorm();
-    const Eigen::VectorXd residual = (y - p).array() + leverage.array() * (0.5 - p.array());
-    step = covariance * (x.transpose() * residual);
+Eigen::VectorXd prior_deviations(const doe::Model& model) {
+  Eigen::VectorXd deviations(model.column_count());
+  for (int c = 0; c < model.column_count(); ++c) {
+    const int order = model.terms()[static_cast<std::size_t>(model.columns()[c].term)].order();
+    deviations[c] = order <= 1 ? kMainDeviation : kOtherDeviation;
   }
+  return deviations;
+}
+
+/// Whether the log odds never rise in a direction that makes runs infeasible, anywhere in the
+/// region. Their derivative is linear in the other factors, so a bound on each term suffices: |x_j|
+/// <= 1.
+class Trends {
+ public:
+  Trends(const doe::Model& model, const InfeasibleDirections& infeasible_when) {
+    for (std::size_t f = 0; f < infeasible_when.size(); ++f) {
+      if (!infeasible_when[f]) continue;
+      Slope slope;
+      slope.sign = *infeasible_when[f] == doe::InfeasibleWhen::kHigher ? 1 : -1;
+      for (int c = 0; c < model.column_count(); ++c) {
+        const doe::Term& term = model.terms()[static_cast<std::size_t>(model.columns()[c].term)];
+        if (term.powers[f] == 0) continue;
+        if (term.order() == 1) {
+          slope.own = c;
+        } else {
+          slope.others.push_back({c, static_cast<double>(term.powers[f])});
+        }
+      }
+      slopes_.push_back(std::move(slope));
+    }
+  }
+
+  bool allow(const Eigen::VectorXd& beta) const {
+    return std::all_of(slopes_.begin(), slopes_.end(), [&](const Slope& slope) {
+      double highest = slope.sign * beta[slope.own];
+      for (const auto& [column, factor] : slope.others) highest += factor * std::abs(beta[column]);
+      return highest <= 0;
+    });
+  }
+
+ private:
+  struct Slope {
+    double sign = 1;
+    int own = 0;
+    std::vector<std::pair<int, double>> others;
+  };
+  std::vector<Slope> slopes_;
 };
 
-/// Fisher scoring with steps of at most 5 in any coefficient, halved while the likelihood decreases
-/// by more than rounding.
-Eigen::VectorXd scored(const Eigen::MatrixXd& x, const Eigen::VectorXd& y) {
-  constexpr double kSmallest = 1e-11;
-  Eigen::VectorXd beta = Eigen::VectorXd::Zero(x.cols());
-  Firth here(x, y, beta);
-  for (int iteration = 0; iteration < 500; ++iteration) {
-    const double least =
-        here.penalised_log_likelihood - 1e-13 * (1 + std::abs(here.penalised_log_likelihood));
-    Eigen::VectorXd step = here.step * std::min(1.0, 5 / here.step.cwiseAbs().maxCoeff());
-    Firth there(x, y, beta + step);
-    while (!(there.penalised_log_likelihood >= least) && step.cwiseAbs().maxCoeff() > kSmallest) {
-      step /= 2;
-      there = Firth(x, y, beta + step);
+/// Draws from the posterior by elliptical slice sampling.
+class Sampler {
+ public:
+  /// `signed_rows` are the rows of the model matrix, negated for runs that did not complete.
+  Sampler(Eigen::MatrixXd signed_rows, Eigen::VectorXd deviations, const Trends& trends)
+      : rows_(std::move(signed_rows)),
+        deviations_(std::move(deviations)),
+        trends_(trends),
+        random_(kSeed, 0),
+        beta_(Eigen::VectorXd::Zero(deviations_.size())),
+        eta_(Eigen::VectorXd::Zero(rows_.rows())) {}
+
+  void step() {
+    Eigen::VectorXd other = deviations_;
+    for (double& value : other) value *= normal_draw(random_.uniform());
+    move_on_ellipse(other);
+  }
+
+  const Eigen::VectorXd& beta() const { return beta_; }
+
+ private:
+  static double log_likelihood(const Eigen::VectorXd& eta) {
+    // ln(1 + exp(-eta)) without overflow.
+    return -(eta.array().abs().unaryExpr([](double e) { return std::log1p(std::exp(-e)); }) -
+             eta.array().cwiseMin(0))
+                .sum();
+  }
+
+  void move_on_ellipse(const Eigen::VectorXd& other) {
+    const Eigen::VectorXd eta_of_other = rows_ * other;
+    const double least = log_likelihood(eta_) + std::log(1 - random_.uniform());
+    double angle = 2 * std::numbers::pi * random_.uniform();
+    double low = angle - 2 * std::numbers::pi, high = angle;
+    while (true) {
+      const double c = std::cos(angle), s = std::sin(angle);
+      Eigen::VectorXd beta = c * beta_ + s * other;
+      Eigen::VectorXd eta = c * eta_ + s * eta_of_other;
+      // At angle 0 nothing has moved, which is always allowed.
+      if (angle == 0 || (trends_.allow(beta) && log_likelihood(eta) >= least)) {
+        beta_ = std::move(beta);
+        eta_ = std::move(eta);
+        return;
+      }
+      (angle < 0 ? low : high) = angle;
+      angle = low + (high - low) * random_.uniform();
     }
-    beta += step;
-    if (step.cwiseAbs().maxCoeff() <= kSmallest) break;
-    here = std::move(there);
   }
-  return beta;
-}
 
-bool determines(const doe::Model& model, const Eigen::MatrixXd& coded) {
-  return coded.rows() >= model.column_count() && doe::evaluate(model, coded).aliases.empty();
-}
+  Eigen::MatrixXd rows_;
+  Eigen::VectorXd deviations_;
+  const Trends& trends_;
+  RandomStream random_;
+  Eigen::VectorXd beta_, eta_;  ///< eta: the log odds of what happened, per run
+};
 
-/// The linear model of the factors that the runs determine; the others are added to `undetermined`.
-doe::Model linear_model(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
-                        std::vector<std::string>& undetermined) {
-  std::vector<std::string> terms{"1"};
-  for (const doe::Factor& factor : factors) {
-    terms.push_back(factor.name);
-    if (determines(doe::Model::parse(terms, factors), coded)) continue;
-    terms.pop_back();
-    undetermined.push_back(factor.name);
+Eigen::MatrixXd posterior_draws(const doe::Model& model, const Eigen::MatrixXd& coded,
+                                const std::vector<bool>& completed, const Trends& trends) {
+  const Eigen::Index used = std::min(coded.rows(), kMaxRuns);
+  Eigen::MatrixXd rows = model.matrix(coded);
+  for (Eigen::Index i = 0; i < used; ++i) {
+    const Eigen::Index run = i * coded.rows() / used;
+    const Eigen::RowVectorXd row = rows.row(run);
+    rows.row(i) = completed[static_cast<std::size_t>(run)] ? row : (-row).eval();
   }
-  return doe::Model::parse(terms, factors);
+  Sampler sampler(rows.topRows(used), prior_deviations(model), trends);
+  for (int i = 0; i < kFirstSteps; ++i) sampler.step();
+  Eigen::MatrixXd draws(model.column_count(), kDraws);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    for (int i = 0; i < kStepsPerDraw; ++i) sampler.step();
+    draws.col(draw) = sampler.beta();
+  }
+  return draws;
 }
 
-std::string verdict(int completed, int infeasible) {
+/// The value below which a fraction of the values lies, between neighbours by linear interpolation.
+double quantile(std::vector<double> values, double fraction) {
+  std::sort(values.begin(), values.end());
+  const double at = fraction * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above], at - static_cast<double>(below));
+}
+
+std::string note_of(int completed, int infeasible) {
   if (infeasible == 0) {
     return fmt::format("all {} runs completed: they show no limit to what can be run", completed);
   }
@@ -94,73 +171,42 @@ std::string verdict(int completed, int infeasible) {
   return fmt::format("{} of {} runs completed", completed, completed + infeasible);
 }
 
-Coefficient tested(const std::string& term, double estimate, double variance) {
-  Coefficient row{term, estimate, std::sqrt(variance), {}, {}, {}};
-  row.t = row.estimate / *row.std_error;
-  row.p = t_p_value(*row.t, std::numeric_limits<double>::infinity());
-  return row;
-}
-
 }  // namespace
 
-Feasibility fit_feasibility(const doe::Model& model, const Eigen::MatrixXd& coded,
-                            const std::vector<bool>& completed) {
-  if (completed.empty()) throw FitError("no run shows what can be run");
-  if (!determines(model, coded)) {
-    throw FitError(
-        fmt::format("{} runs do not determine the {} terms of the feasibility model{}",
-                    coded.rows(), model.column_count(),
-                    coded.rows() < model.column_count()
-                        ? std::string()
-                        : fmt::format(": {} aliased with other terms",
-                                      fmt::join(doe::evaluate(model, coded).aliases, ", "))));
-  }
-  const Eigen::MatrixXd x = model.matrix(coded);
-  Eigen::VectorXd y(x.rows());
-  std::copy(completed.begin(), completed.end(), y.begin());
-
+Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
+                            const std::vector<bool>& completed,
+                            const InfeasibleDirections& infeasible_when) {
+  if (completed.empty()) throw std::invalid_argument("no run shows what can be run");
   Feasibility fit;
-  fit.model = model;
+  fit.model = model_of(factors);
   fit.completed = static_cast<int>(std::count(completed.begin(), completed.end(), true));
   fit.infeasible = static_cast<int>(completed.size()) - fit.completed;
-  fit.beta = scored(x, y);
-  const Firth at_maximum(x, y, fit.beta);
-  fit.covariance = at_maximum.covariance;
-  fit.penalised_log_likelihood = at_maximum.penalised_log_likelihood;
-  for (int c = 0; c < model.column_count(); ++c) {
-    fit.coefficients.push_back(tested(model.columns()[c].name, fit.beta[c], fit.covariance(c, c)));
+  fit.note = note_of(fit.completed, fit.infeasible);
+  fit.draws = posterior_draws(fit.model, coded, completed, Trends(fit.model, infeasible_when));
+  for (int c = 0; c < fit.model.column_count(); ++c) {
+    const std::vector<double> values(fit.draws.row(c).begin(), fit.draws.row(c).end());
+    fit.terms.push_back({fit.model.columns()[c].name,
+                         quantile(values, 0.5),
+                         {quantile(values, 0.025), quantile(values, 0.975)}});
   }
-  fit.note = verdict(fit.completed, fit.infeasible);
   return fit;
 }
 
-Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
-                            const std::vector<bool>& completed) {
-  const auto count = std::count(completed.begin(), completed.end(), true);
-  const auto rarer = std::min<long>(count, static_cast<long>(completed.size()) - count);
-  if (rarer == 0) return fit_feasibility(doe::Model::parse({"1"}, factors), coded, completed);
-  const doe::Model interactions = doe::Model::named("interactions", factors);
-  if (rarer >= interactions.column_count() && determines(interactions, coded)) {
-    return fit_feasibility(interactions, coded, completed);
-  }
-  std::vector<std::string> undetermined;
-  const doe::Model linear = linear_model(factors, coded, undetermined);
-  Feasibility fit = fit_feasibility(linear, coded, completed);
-  if (!undetermined.empty()) {
-    fit.note += fmt::format("; they say nothing about {}", fmt::join(undetermined, ", "));
-  }
-  return fit;
+Eigen::VectorXd Feasibility::probabilities(const Eigen::MatrixXd& coded) const {
+  const Probabilities eta = (model.matrix(coded) * draws).array();
+  return (1 + (-eta).exp()).inverse().rowwise().mean();
 }
 
 double Feasibility::probability(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
-  return logistic(model.row(coded_point).dot(beta));
+  return probabilities(coded_point.transpose())[0];
 }
 
 Interval Feasibility::interval(const Eigen::Ref<const Eigen::VectorXd>& coded_point,
                                double level) const {
-  const Eigen::RowVectorXd row = model.row(coded_point);
-  const double half_width = normal_quantile(level) * std::sqrt((row * covariance).dot(row));
-  return {logistic(row.dot(beta) - half_width), logistic(row.dot(beta) + half_width)};
+  const Eigen::RowVectorXd eta = model.row(coded_point) * draws;
+  std::vector<double> values(eta.begin(), eta.end());
+  for (double& value : values) value = 1 / (1 + std::exp(-value));
+  return {quantile(values, (1 - level) / 2), quantile(values, (1 + level) / 2)};
 }
 
 }  // namespace doetune::surfaces

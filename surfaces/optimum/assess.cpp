@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "doe/design.h"
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/joint_errors.h"
@@ -36,11 +38,21 @@ ResponsePrediction prediction_of(const OptimumRequest& request, const GoalRespon
 
 }  // namespace
 
+std::vector<Eigen::Index> feasible_rows(const OptimumRequest& request,
+                                        const Eigen::MatrixXd& coded) {
+  std::vector<Eigen::Index> rows(static_cast<std::size_t>(coded.rows()));
+  std::iota(rows.begin(), rows.end(), Eigen::Index{0});
+  if (!request.feasibility || rows.empty()) return rows;
+  const Eigen::VectorXd probabilities = request.feasibility(coded);
+  std::erase_if(rows, [&](Eigen::Index i) { return probabilities[i] < request.min_feasibility; });
+  return rows;
+}
+
 Candidate assess(const OptimumRequest& request, const std::vector<double>& settings) {
   const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
   const Score score = Scorer(request).scores(coded.transpose()).front();
-  Candidate candidate{settings, score.violation, score.desirability, {}, {}, {}};
-  if (request.feasibility) candidate.feasibility = request.feasibility(coded);
+  Candidate candidate{settings, score.violation, score.doubt, score.desirability, {}, {}, {}};
+  if (request.feasibility) candidate.feasibility = request.feasibility(coded.transpose())[0];
   for (const GoalResponse& response : request.responses) {
     candidate.predictions.push_back(prediction_of(request, response, coded));
   }

@@ -32,7 +32,7 @@ class Comparison {
       : request_(request),
         scorer_(request),
         best_(doe::coded_point(request.factors, best.settings)) {
-    violation_ = scorer_.scores(best_.transpose()).front().violation;
+    score_ = scorer_.scores(best_.transpose()).front();
     for (const GoalResponse& response : request.responses) {
       if (!counts(response) || response.goal->is_limit()) continue;
       if (response.surface->predict(best_).df > 0) ramps_.push_back(&response);
@@ -45,7 +45,8 @@ class Comparison {
     const std::vector<Score> all = scorer_.scores(coded);
     std::vector<Eigen::Index> rows;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].violation <= violation_) rows.push_back(static_cast<Eigen::Index>(i));
+      if (all[i].violation <= score_.violation && all[i].doubt <= score_.doubt)
+        rows.push_back(static_cast<Eigen::Index>(i));
     }
     for (const GoalResponse* ramp : ramps_) {
       if (!rows.empty()) rows = no_worse(*ramp, coded, rows);
@@ -90,7 +91,7 @@ class Comparison {
   const OptimumRequest& request_;
   Scorer scorer_;
   Eigen::VectorXd best_;
-  double violation_ = 0;
+  Score score_;  ///< of the best
   std::vector<const GoalResponse*> ramps_;
 };
 

@@ -88,12 +88,7 @@ Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold, request.max_drawn,
                               request.max_drawn);
   const Eigen::MatrixXd coded = search.all_points().coded;
-  if (!request.feasibility) return coded;
-  std::vector<Eigen::Index> kept;
-  for (Eigen::Index i = 0; i < coded.rows(); ++i) {
-    if (request.feasibility(coded.row(i)) >= request.min_feasibility) kept.push_back(i);
-  }
-  return coded(kept, Eigen::all);
+  return coded(feasible_rows(request, coded), Eigen::all);
 }
 
 /// The pilot points that are among the best of some draw, most frequent first.

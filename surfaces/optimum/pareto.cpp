@@ -5,7 +5,6 @@
 
 #include "base/parallel.h"
 #include "doe/design.h"
-#include "surfaces/optimum/empty_region.h"
 #include "surfaces/optimum/joint_errors.h"
 #include "surfaces/optimum/non_dominated.h"
 #include "surfaces/optimum/responses_together.h"
@@ -51,14 +50,15 @@ Front searched_front(const OptimumRequest& request, const SettingsSearch& search
   const ResponsesTogether together(surfaces);
   std::vector<Front> parts(search.block_count());
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
-    if (block.size() == 0) return;
-    const Eigen::MatrixXd costs = costs_of(goals, together.at(block.coded));
+    const std::vector<Eigen::Index> rows = feasible_rows(request, block.coded);
+    if (rows.empty()) return;
+    const Eigen::MatrixXd natural = block.natural(rows, Eigen::all);
+    const Eigen::MatrixXd costs = costs_of(goals, together.at(block.coded(rows, Eigen::all)));
     const std::vector<Eigen::Index> kept = non_dominated(costs);
-    parts[index] = {block.natural(kept, Eigen::all), costs(Eigen::all, kept)};
+    parts[index] = {natural(kept, Eigen::all), costs(Eigen::all, kept)};
   });
   Eigen::Index points = 0;
   for (const Front& part : parts) points += part.natural.rows();
-  if (points == 0) refuse_empty_region(request, search);
   Front all{Eigen::MatrixXd(points, request.factors.size()), Eigen::MatrixXd(goals.size(), points)};
   Eigen::Index at = 0;
   for (const Front& part : parts) {
@@ -66,6 +66,7 @@ Front searched_front(const OptimumRequest& request, const SettingsSearch& search
     all.costs.middleCols(at, part.natural.rows()) = part.costs;
     at += part.natural.rows();
   }
+  if (points == 0) return all;
   const std::vector<Eigen::Index> kept = non_dominated(all.costs);
   return {all.natural(kept, Eigen::all), all.costs(Eigen::all, kept)};
 }
@@ -129,6 +130,7 @@ ParetoFront pareto_front(const OptimumRequest& request, std::size_t most) {
   const SettingsSearch search(request.factors, request.region, request.hold,
                               std::min(kMaxLookedAt, request.max_enumerated));
   const Front front = searched_front(request, search, goals);
+  if (front.natural.rows() == 0) return {};
   const std::vector<Eigen::Index> chosen = thinned(front.costs, most);
   ParetoFront result{std::vector<ParetoPoint>(chosen.size()), search.is_exhaustive()};
   Eigen::MatrixXd coded(chosen.size(), request.factors.size());

@@ -162,6 +162,7 @@ Robustness robustness(const OptimumRequest& request, const Settings& settings,
     robustness.responses.back().transmitted =
         transmitted(request, *response.surface, settings, moves);
   }
+  if (request.feasibility) robustness.min_feasibility = request.feasibility(coded).minCoeff();
   const std::vector<Score> all = Scorer(request).scores(coded);
   robustness.limits_met_share =
       static_cast<double>(std::count_if(all.begin(), all.end(),

@@ -33,6 +33,8 @@ struct Robustness {
                                 ///< every limit
   /// The minimum probability that the next run meets every limit, over the moved settings.
   std::optional<double> least_all_goals_met_probability;
+  /// The minimum probability that a run completes, over the moved settings; empty without a model.
+  std::optional<double> min_feasibility;
   std::size_t moved_settings = 0;  ///< number evaluated, including the unmoved one
   std::vector<FactorMoves> moves;  ///< of all factors that may move, whether the region allows it
                                    ///< or not

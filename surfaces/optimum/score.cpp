@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "surfaces/distributions.h"
 #include "surfaces/optimum/limit_margins.h"
 
 namespace doetune::surfaces {
@@ -29,23 +30,69 @@ std::vector<const Surface*> surfaces_that_count(const OptimumRequest& request) {
   return surfaces;
 }
 
+/// The doubt about one limit. Remembers Student's quantile, which is the same for most points.
+class Doubt {
+ public:
+  explicit Doubt(const Goal& goal)
+      : goal_(goal),
+        probability_(goal.type == GoalType::kWithin ? (1 + goal.confidence) / 2 : goal.confidence) {
+  }
+
+  double of(Prediction prediction) {
+    if (goal_.of == doe::LimitOf::kMean) {
+      prediction.sigma = 0;
+      prediction.next_run_df.reset();
+    }
+    const auto ends = prediction.standardised(goal_.met_low(), goal_.met_high());
+    if (!ends) return 0;
+    const double df = prediction.next_run_df.value_or(prediction.df);
+    if (df != df_) {
+      df_ = df;
+      t_ = t_value(probability_, df);
+    }
+    return std::max({0.0, t_ + ends->low, t_ - ends->high});
+  }
+
+ private:
+  const Goal& goal_;
+  double probability_;
+  double df_ = 0, t_ = 0;
+};
+
+/// Adds the doubt of one response to the points that violate no limit.
+void add_doubt(const GoalResponse& response, const Eigen::MatrixXd& coded,
+               std::vector<Score>& scores) {
+  std::vector<Eigen::Index> rows;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i].violation == 0) rows.push_back(static_cast<Eigen::Index>(i));
+  }
+  if (rows.empty()) return;
+  Doubt doubt(*response.goal);
+  const std::vector<Prediction> predictions =
+      response.surface->predictions(coded(rows, Eigen::all));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    scores[static_cast<std::size_t>(rows[i])].doubt += rounded(doubt.of(predictions[i]));
+  }
+}
+
 }  // namespace
 
 bool counts(const GoalResponse& response) { return response.goal && response.goal->importance > 0; }
 
 bool better(const Score& a, const Score& b) {
-  return std::tie(a.violation, b.desirability, b.compromise, b.probability, b.excess) <
-         std::tie(b.violation, a.desirability, a.compromise, a.probability, a.excess);
+  return std::tie(a.violation, a.doubt, b.desirability, b.compromise, b.probability, b.excess) <
+         std::tie(b.violation, b.doubt, a.desirability, a.compromise, a.probability, a.excess);
 }
 
 double merit(const Score& score) {
-  if (score.violation > 0) return -1 - score.violation;
+  if (score.violation > 0) return -2 - score.violation;
+  if (score.doubt > 0) return -1 - score.doubt / (1 + score.doubt);
   if (score.desirability == 0) return (score.compromise / (1 + std::abs(score.compromise)) - 1) / 2;
   return score.desirability + 1e-6 * score.excess;
 }
 
 bool ties_but_for_probability(const Score& a, const Score& b) {
-  return a.violation == b.violation && a.desirability == b.desirability &&
+  return a.violation == b.violation && a.doubt == b.doubt && a.desirability == b.desirability &&
          a.compromise == b.compromise;
 }
 
@@ -72,9 +119,16 @@ Scorer::Scorer(const OptimumRequest& request)
 
 std::vector<Score> Scorer::scores(const Eigen::MatrixXd& coded) const {
   std::vector<Score> scores = scores_of(request_, responses_.at(coded), coded.rows());
-  for (Eigen::Index i = 0; request_.feasibility && i < coded.rows(); ++i) {
-    const double lacking = request_.min_feasibility - request_.feasibility(coded.row(i));
-    scores[i].violation += rounded(std::max(0.0, lacking));
+  if (request_.feasibility) {
+    const Eigen::VectorXd probabilities = request_.feasibility(coded);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const double lacking = request_.min_feasibility - probabilities[static_cast<Eigen::Index>(i)];
+      scores[i].violation += rounded(std::max(0.0, lacking));
+    }
+  }
+  for (const GoalResponse& response : request_.responses) {
+    const bool is_asked = counts(response) && response.goal->is_limit();
+    if (is_asked && response.goal->confidence > 0) add_doubt(response, coded, scores);
   }
   return scores;
 }

@@ -11,18 +11,20 @@ namespace doetune::surfaces {
 
 /// Differences within rounding are removed, so that "better" is a strict weak order.
 struct Score {
-  double violation = 0;  ///< of limits, and of the minimum feasibility
+  double violation = 0;  ///< of limits by the means, and of the minimum feasibility
+  double doubt = 0;      ///< of limits with a confidence, if there is no violation; see Scorer
   double desirability = 0;
   double compromise = 0;   ///< of ramps if the desirability is 0; else 0
   double probability = 0;  ///< that the next run meets every limit, see best_of
   double excess = 0;
 };
 
-/// Compares violation, desirability, compromise, probability and excess, in this order.
+/// Compares violation, doubt, desirability, compromise, probability and excess, in this order.
 bool better(const Score& a, const Score& b);
 
-/// A scalar that increases with the score, ignoring probability: below -1 if limits are missed, up
-/// to 0 if a ramp is out of reach, otherwise the desirability plus a small multiple of the excess.
+/// A scalar that increases with the score, ignoring probability: below -2 if limits are missed,
+/// from there to -1 if they are met with too little confidence, up to 0 if a ramp is out of reach,
+/// otherwise the desirability plus a small multiple of the excess.
 double merit(const Score& score);
 
 /// Whether a and b are equal except for probability and excess.
@@ -49,7 +51,11 @@ class Scorer {
   /// The request must outlive it.
   explicit Scorer(const OptimumRequest& request);
 
-  /// With probability 0, because it is expensive.
+  /// With probability 0, because it is expensive. The doubt of a point is the sum over limits of
+  ///   max(0, t + (low - z) / s, t - (high - z) / s)
+  /// with z the prediction and s the standard error of the next run, or of the mean, on the scale
+  /// of the fit; t is Student's quantile of the goal's confidence, for `within` of half of what it
+  /// leaves on either side.
   std::vector<Score> scores(const Eigen::MatrixXd& coded) const;
 
   /// The best of the points in `allowed` (empty: all). Its probability, the product over limits of

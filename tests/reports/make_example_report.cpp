@@ -52,8 +52,9 @@ nlohmann::json excluded_by(const analysis::Analysis& analysis,
     ask({study.factors, {constraint}, {}});
   }
   const Eigen::VectorXd coded = doe::coded_point(study.factors, settings);
-  if (analysis.feasibility && analysis.feasibility->probability(coded) < 0.5) {
-    all.push_back("less than half of the runs would complete");
+  if (analysis.feasibility && analysis.feasibility->probability(coded) < analysis.min_feasibility) {
+    all.push_back(fmt::format("a run completes with a probability below {:.0f} %",
+                              100 * analysis.min_feasibility));
   }
   return all;
 }
