@@ -8,8 +8,8 @@
 #include "analysis/blocks.h"
 #include "analysis/fit_response.h"
 #include "base/parallel.h"
-#include "study/journal.h"
-#include "study/results.h"
+#include "study/directory/journal.h"
+#include "study/directory/results.h"
 #include "surfaces/models/parametric_model.h"
 
 namespace doetune::analysis {

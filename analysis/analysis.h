@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "study/run_record.h"
-#include "surfaces/choose_surface.h"
 #include "surfaces/diagnostics.h"
 #include "surfaces/fit.h"
 #include "surfaces/least_squares/box_cox.h"
+#include "surfaces/models/choose_surface.h"
 #include "surfaces/models/feasibility.h"
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/comparison.h"

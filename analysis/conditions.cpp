@@ -143,15 +143,15 @@ std::vector<std::string> variable_differences(const std::vector<RunConditions>& 
 std::vector<RunConditions> run_conditions(const std::filesystem::path& study_directory,
                                           const std::map<int, study::RunRecord>& records) {
   std::vector<RunConditions> conditions;
-  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> positions;
   for (const auto& [run, record] : records) {
     if (record.conditions.empty()) continue;
-    const auto [place, is_new] = places.emplace(record.conditions, conditions.size());
+    const auto [position, is_new] = positions.emplace(record.conditions, conditions.size());
     if (is_new) {
       conditions.push_back(
           {record.conditions, {}, {}, read_document(study_directory, record.conditions)});
     }
-    RunConditions& own = conditions[place->second];
+    RunConditions& own = conditions[position->second];
     own.runs.push_back(run);
     if (!record.host.empty()) own.hosts.insert(record.host);
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
-#include "analysis/slice.h"
 #include "analysis/today.h"
 #include "doe/design.h"
 #include "surfaces/optimum/confirmation.h"

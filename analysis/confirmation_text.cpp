@@ -6,7 +6,7 @@
 
 #include "analysis/confirmation.h"
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 
 namespace doetune::analysis {
 namespace {

@@ -73,10 +73,10 @@ std::string p_text(double p) {
 
 std::string p_words(double p) { return p < 0.0001 ? "p < 0.0001" : "p = " + p_text(p); }
 
-std::string percent(double share) {
-  if (share > 0.99 && share < 1) return "> 99 %";
-  if (share < 0.01 && share > 0) return "< 1 %";
-  return fmt::format("{:.0f} %", 100 * share);
+std::string percent(double fraction) {
+  if (fraction > 0.99 && fraction < 1) return "> 99 %";
+  if (fraction < 0.01 && fraction > 0) return "< 1 %";
+  return fmt::format("{:.0f} %", 100 * fraction);
 }
 
 std::string chance_text(double probability) {
@@ -164,13 +164,13 @@ struct RunRange {
   }
 };
 
-/// `least` is the minimum length of a range; shorter sequences are split into single numbers.
-std::vector<RunRange> ranges_of(const std::vector<int>& runs, int least) {
+/// `min_length` is the minimum length of a range; shorter sequences are split into single numbers.
+std::vector<RunRange> ranges_of(const std::vector<int>& runs, int min_length) {
   std::vector<RunRange> ranges;
   for (std::size_t begin = 0; begin < runs.size();) {
     std::size_t end = begin + 1;
     while (end < runs.size() && runs[end] == runs[end - 1] + 1) ++end;
-    if (static_cast<int>(end - begin) < least) end = begin + 1;
+    if (static_cast<int>(end - begin) < min_length) end = begin + 1;
     ranges.push_back({runs[begin], runs[end - 1]});
     begin = end;
   }

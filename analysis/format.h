@@ -45,7 +45,7 @@ std::string p_text(double p);
 std::string p_words(double p);
 
 /// A fraction in integer percent, 0 and 100 only if exact: "62 %", "> 99 %", "< 1 %", "100 %".
-std::string percent(double share);
+std::string percent(double fraction);
 
 /// An estimated probability, never 0 or 100 %: "62 %", "> 99 %", "< 1 %".
 std::string chance_text(double probability);

@@ -4,8 +4,8 @@
 
 #include "analysis/fitted_runs.h"
 #include "analysis/format.h"
+#include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
-#include "analysis/slice.h"
 #include "analysis/today.h"
 
 namespace doetune::analysis {

@@ -7,7 +7,7 @@
 
 #include "analysis/effects.h"
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "doe/design.h"
 
 namespace doetune::analysis {

@@ -7,7 +7,7 @@
 
 #include "analysis/fitted_runs.h"
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "analysis/today.h"
 
 namespace doetune::analysis {

@@ -54,11 +54,11 @@ std::string kind_of(const std::string& flag) {
 }
 
 /// Adds a run to the group `key`; `what` describes a new group.
-void add_run(std::vector<RunsAlike>& groups, std::map<std::string, std::size_t>& places,
+void add_run(std::vector<RunsAlike>& groups, std::map<std::string, std::size_t>& positions,
              const std::string& key, const std::string& what, int run) {
-  const auto [place, is_new] = places.emplace(key, groups.size());
+  const auto [position, is_new] = positions.emplace(key, groups.size());
   if (is_new) groups.push_back({what, {}});
-  std::vector<int>& runs = groups[place->second].runs;
+  std::vector<int>& runs = groups[position->second].runs;
   if (runs.empty() || runs.back() != run) runs.push_back(run);
 }
 
@@ -119,10 +119,10 @@ std::string bottleneck_words(std::string_view bottleneck) {
 
 std::vector<RunsAlike> runs_by_bottleneck(const Records& records) {
   std::vector<RunsAlike> groups;
-  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> positions;
   for (const auto& [run, record] : records) {
     if (!is_completed(record) || record.bottleneck.empty()) continue;
-    add_run(groups, places, record.bottleneck, record.bottleneck, run);
+    add_run(groups, positions, record.bottleneck, record.bottleneck, run);
   }
   sort_by_count(groups);
   return groups;
@@ -148,27 +148,27 @@ std::string bottleneck_sentence(const Records& records) {
 
 std::vector<RunsAlike> runs_by_flag(const Records& records) {
   std::vector<RunsAlike> groups;
-  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> positions;
   std::map<std::string, std::vector<std::string>> texts;
   for (const auto& [run, record] : records) {
     if (!is_completed(record)) continue;
     for (const std::string& flag : record.flags) {
-      add_run(groups, places, kind_of(flag), flag, run);
+      add_run(groups, positions, kind_of(flag), flag, run);
       texts[kind_of(flag)].push_back(flag);
     }
   }
-  for (const auto& [kind, place] : places) groups[place].what = summarised(texts.at(kind));
+  for (const auto& [kind, position] : positions) groups[position].what = summarised(texts.at(kind));
   return groups;
 }
 
 std::vector<RunsAlike> runs_by_end(const Records& records) {
   std::vector<RunsAlike> groups;
-  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> positions;
   for (const auto& [run, record] : records) {
     if (is_completed(record)) continue;
     const std::string end = fmt::format("{}: {}", run_status_name(record.status), record.reason);
-    add_run(groups, places, kind_of(end), end, run);
-    groups[places.at(kind_of(end))].what = end;
+    add_run(groups, positions, kind_of(end), end, run);
+    groups[positions.at(kind_of(end))].what = end;
   }
   sort_by_count(groups);
   return groups;

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "doe/design.h"
 
 namespace doetune::analysis {
@@ -39,17 +39,17 @@ bool is_far(const std::vector<doe::Factor>& factors, const surfaces::StationaryP
   return point.coded(numeric).cwiseAbs().maxCoeff() > kFarOutside;
 }
 
-std::string place_text(const std::vector<doe::Factor>& factors,
+std::string point_text(const std::vector<doe::Factor>& factors,
                        const surfaces::StationaryPoint& point) {
   if (is_far(factors, point)) return "far outside the region";
-  std::vector<std::string> places;
+  std::vector<std::string> coordinates;
   for (const int f : numeric_factors(factors)) {
     const doe::Factor& factor = factors[static_cast<std::size_t>(f)];
     const double setting = point.settings[static_cast<std::size_t>(f)];
-    places.push_back(factor.name + " = " +
-                     with_unit(number_to(setting, std::abs(setting) / 10), factor.unit));
+    coordinates.push_back(factor.name + " = " +
+                          with_unit(number_to(setting, std::abs(setting) / 10), factor.unit));
   }
-  return fmt::format("at {}, {} the region", fmt::join(places, ", "),
+  return fmt::format("at {}, {} the region", fmt::join(coordinates, ", "),
                      point.inside_region ? "inside" : "outside");
 }
 
@@ -78,15 +78,15 @@ std::string kind_text(const ResponseAnalysis& response, const std::string& kind)
 std::string curvature_text(const std::vector<doe::Factor>& factors,
                            const surfaces::StationaryPoint& point) {
   if (point.eigenvalues.size() < 2) return "";
-  Eigen::Index most = 0, least = 0;
-  const double largest = point.eigenvalues.cwiseAbs().maxCoeff(&most);
-  const double smallest = point.eigenvalues.cwiseAbs().minCoeff(&least);
-  std::string text =
-      fmt::format(" It curves most {}", direction_text(factors, point.eigenvectors.col(most)));
+  Eigen::Index index_of_largest = 0, index_of_smallest = 0;
+  const double largest = point.eigenvalues.cwiseAbs().maxCoeff(&index_of_largest);
+  const double smallest = point.eigenvalues.cwiseAbs().minCoeff(&index_of_smallest);
+  std::string text = fmt::format(" It curves most {}",
+                                 direction_text(factors, point.eigenvectors.col(index_of_largest)));
   if (smallest < kNearlyFlat * largest) {
     text += fmt::format(
         ", and hardly {}: a ridge, along which the response changes little apart from the slope",
-        direction_text(factors, point.eigenvectors.col(least)));
+        direction_text(factors, point.eigenvectors.col(index_of_smallest)));
   }
   return text + ".";
 }
@@ -106,7 +106,7 @@ std::string shape_words(const Analysis& analysis, const ResponseAnalysis& respon
   const std::string start = levels.empty() ? "" : "with " + levels + " ";
   const std::string text =
       point ? fmt::format("{}{} {}{}.{}", start, kind_text(response, point->kind),
-                          place_text(factors, *point), value_text(response, factors, *point),
+                          point_text(factors, *point), value_text(response, factors, *point),
                           curvature_text(factors, *point))
             : start + (numeric_factors(factors).empty()
                            ? "there is no numeric factor."

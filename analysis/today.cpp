@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
-#include "analysis/slice.h"
 #include "analysis/trust.h"
 #include "doe/design.h"
 #include "surfaces/optimum/confirmation.h"

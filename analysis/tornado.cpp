@@ -1,7 +1,7 @@
 #include "analysis/tornado.h"
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "doe/design.h"
 
 namespace doetune::analysis {

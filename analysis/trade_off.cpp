@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 
 namespace doetune::analysis {
 namespace {

@@ -35,12 +35,12 @@ std::optional<std::string> nearest_name(std::string_view name,
   constexpr std::size_t kMaxLength = 64;
   if (name.size() > kMaxLength) return std::nullopt;
   std::optional<std::string> nearest;
-  int least = static_cast<int>(name.size());  // a distance of all letters is no match
+  int smallest = static_cast<int>(name.size());  // a distance of all letters is no match
   for (const std::string& other : valid) {
     const int distance = edit_distance(name, other);
     const int limit = std::max(1, static_cast<int>(std::max(name.size(), other.size())) / 3);
-    if (distance > limit || distance >= least) continue;
-    least = distance;
+    if (distance > limit || distance >= smallest) continue;
+    smallest = distance;
     nearest = other;
   }
   return nearest;

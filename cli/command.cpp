@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/nearest_name.h"
-#include "cli/help.h"
+#include "cli/help/help.h"
 
 namespace po = boost::program_options;
 
@@ -60,9 +60,9 @@ void Options::check_choices() const {
   }
 }
 
-void Options::add_positional(const char* name, int most) {
+void Options::add_positional(const char* name, int max_count) {
   hidden_.add_options()(name, po::value<std::vector<std::string>>());
-  positional_.add(name, most);
+  positional_.add(name, max_count);
 }
 
 /// The error message for an option with a missing or an unexpected value.

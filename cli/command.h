@@ -77,8 +77,8 @@ class Options {
 
   boost::program_options::options_description_easy_init add() { return visible_.add_options(); }
 
-  /// Positional arguments are collected under `name`; at most `most` of them (-1: unlimited).
-  void add_positional(const char* name, int most);
+  /// Positional arguments are collected under `name`; at most `max_count` of them (-1: unlimited).
+  void add_positional(const char* name, int max_count);
 
   /// Sets the permitted values of an option ("format") or argument ("NAME"); parse() rejects other
   /// values of an option unless `others` is set.

@@ -13,9 +13,9 @@
 #include "base/standard_streams.h"
 #include "base/version.h"
 #include "cli/command.h"
-#include "cli/help.h"
+#include "cli/help/help.h"
 #include "runner/processes/run_error.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "study/study.h"
 
 namespace doetune::cli {

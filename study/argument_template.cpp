@@ -37,7 +37,7 @@ std::string fill(const std::string& text, const std::function<void(char)>& liter
 }
 
 /// Lexical state at a position in a POSIX shell script: the quotes and parentheses that are open.
-class ScriptPlace {
+class ShellState {
  public:
   void read(char c) {
     const char before = std::exchange(before_, c);
@@ -118,10 +118,10 @@ std::string fill_argument(const std::vector<std::string>& command, std::size_t a
                           const Value& value) {
   const std::string& text = command[argument];
   if (!is_script(command, argument)) return fill_template(text, value);
-  ScriptPlace place;
+  ShellState state;
   return fill(
-      text, [&](char c) { place.read(c); },
-      [&](const std::string& name) { return place.quoted(value(name)); });
+      text, [&](char c) { state.read(c); },
+      [&](const std::string& name) { return state.quoted(value(name)); });
 }
 
 std::string shell_quoted(const std::string& word) {

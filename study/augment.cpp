@@ -10,7 +10,7 @@
 #include "base/nearest_name.h"
 #include "doe/classical/fold_over.h"
 #include "doe/combinations.h"
-#include "study/journal.h"
+#include "study/directory/journal.h"
 #include "study/run_record.h"
 
 namespace doetune::study {
@@ -23,19 +23,19 @@ std::optional<RunStatus> status_of(const std::map<int, RunRecord>& records, int 
 
 /// If the plan has blocks, added runs form a new one: they are run at another time.
 int next_block(const Plan& plan) {
-  int most = 1;
+  int highest = 1;
   bool in_blocks = false;
   for (const PlannedRun& run : plan.runs) {
-    most = std::max(most, run.block);
+    highest = std::max(highest, run.block);
     in_blocks = in_blocks || (!run.validates() && run.block > 1);
   }
-  return in_blocks ? most + 1 : 1;
+  return in_blocks ? highest + 1 : 1;
 }
 
 int max_whole_plot(const Plan& plan) {
-  int most = 0;
-  for (const PlannedRun& run : plan.runs) most = std::max(most, run.whole_plot);
-  return most;
+  int highest = 0;
+  for (const PlannedRun& run : plan.runs) highest = std::max(highest, run.whole_plot);
+  return highest;
 }
 
 /// The number of additional whole plots that gives them the average size of those in the plan.

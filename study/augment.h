@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "study/directory.h"
+#include "study/directory/directory.h"
 
 namespace doetune::study {
 

@@ -6,10 +6,10 @@
 #include <set>
 #include <sstream>
 
-#include "study/csv.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
+#include "study/file/yaml.h"
 #include "study/plan.h"
-#include "study/yaml.h"
+#include "study/tables/csv.h"
 
 namespace doetune::study {
 namespace {

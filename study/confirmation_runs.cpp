@@ -19,7 +19,7 @@ std::set<int> blocks_of(const Plan& plan, const std::vector<double>& settings) {
   return blocks;
 }
 
-int most(const Plan& plan, int PlannedRun::*member) {
+int highest(const Plan& plan, int PlannedRun::*member) {
   int value = 0;
   for (const PlannedRun& run : plan.runs) value = std::max(value, run.*member);
   return value;
@@ -30,7 +30,7 @@ void add_run(Plan& plan, PointType type, const std::vector<double>& settings, in
   const auto replicates =
       std::count_if(plan.runs.begin(), plan.runs.end(),
                     [&](const PlannedRun& run) { return run.settings == settings; });
-  const int whole_plot = plan.has_whole_plots() ? most(plan, &PlannedRun::whole_plot) + 1 : 0;
+  const int whole_plot = plan.has_whole_plots() ? highest(plan, &PlannedRun::whole_plot) + 1 : 0;
   plan.runs.push_back(
       {number, number, type, block, static_cast<int>(replicates) + 1, settings, whole_plot});
 }
@@ -65,7 +65,7 @@ Plan confirmation_plan(Plan plan, const Study& study, const ValidatedSettings& a
   int confirmation = runs - static_cast<int>(there.confirmation.size());
   int baseline = compared ? runs - static_cast<int>(there.baseline.size()) : 0;
   const std::set<int> blocks = blocks_of(plan, assessed.settings);
-  const int block = blocks.empty() ? most(plan, &PlannedRun::block) + 1 : *blocks.rbegin();
+  const int block = blocks.empty() ? highest(plan, &PlannedRun::block) + 1 : *blocks.rbegin();
   RandomStream random(study.seed, plan.runs.size());
   while (confirmation > 0 || baseline > 0) {
     const int first = static_cast<int>(random.below(2));

@@ -38,8 +38,8 @@ bool is_of_kind(const fs::path& path, Entry kind) {
 /// only.
 bool is_near(const std::string& wanted, const std::string& name) {
   if (wanted.size() > kLongestName || name.size() > kLongestName) return false;
-  const auto most = static_cast<int>(std::max(wanted.size(), name.size()) / 3);
-  return edit_distance(wanted, name) <= std::max(1, most) ||
+  const auto max_distance = static_cast<int>(std::max(wanted.size(), name.size()) / 3);
+  return edit_distance(wanted, name) <= std::max(1, max_distance) ||
          fs::path(wanted).stem() == fs::path(name).stem();
 }
 

@@ -8,10 +8,10 @@
 #include <charconv>
 #include <numeric>
 
-#include "study/csv.h"
 #include "study/error.h"
 #include "study/files.h"
-#include "study/table_file.h"
+#include "study/tables/csv.h"
+#include "study/tables/table_file.h"
 
 namespace doetune::study {
 namespace {
@@ -44,7 +44,7 @@ doe::DesignRequest request_of(const Study& study) {
 }
 
 /// The position in the study file to report for an impossible design.
-std::string place_of_design(const Study& study) {
+std::string position_of_design(const Study& study) {
   for (const char* key : {"design", "constraints", "forbidden", "model"}) {
     if (study.locations.contains(key)) return study.location(key);
   }
@@ -81,7 +81,7 @@ void check_singular(const Study& study, Plan& plan) {
     throw StudyError(fmt::format("{}: its {}", study.design.table.string(), what));
   }
   throw StudyError(
-      fmt::format("{}: design {}: {}", place_of_design(study), study.design.type, what));
+      fmt::format("{}: design {}: {}", position_of_design(study), study.design.type, what));
 }
 
 int whole_number(const std::string& text) {
@@ -141,7 +141,7 @@ Plan make_plan(const Study& study) {
   try {
     design = doe::build_design(study.design.type, request);
   } catch (const doe::DesignError& error) {
-    throw StudyError(fmt::format("{}: design: {}", place_of_design(study), error.what()));
+    throw StudyError(fmt::format("{}: design: {}", position_of_design(study), error.what()));
   }
   Plan plan;
   plan.notes = design.notes;

@@ -47,7 +47,7 @@ struct RunRecord {
                                              ///< relative to the mean
   std::optional<bool> steady;  ///< whether the measured window was in steady state; empty if
                                ///< unknown
-  std::map<std::string, double> telemetry;  ///< by the names in quantities.h
+  std::map<std::string, double> telemetry;  ///< by the names in telemetry_quantities.h
   std::string bottleneck;                   ///< what limited the run; empty if not determined
   std::string evidence;                     ///< for the bottleneck, as a sentence
   std::vector<std::string> flags;           ///< reasons to doubt the measurement, as sentences

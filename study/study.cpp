@@ -12,11 +12,11 @@
 #include "base/nearest_name.h"
 #include "doe/design.h"
 #include "doe/expression.h"
+#include "study/file/schema.h"
+#include "study/file/sections.h"
+#include "study/file/yaml.h"
 #include "study/files.h"
-#include "study/quantities.h"
-#include "study/schema.h"
-#include "study/sections.h"
-#include "study/yaml.h"
+#include "study/telemetry_quantities.h"
 
 namespace doetune::study {
 namespace {

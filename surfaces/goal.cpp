@@ -12,8 +12,8 @@ constexpr double kLimitRounding = 1e-9;
 /// 0 at or below `from`, 1 at or above `to`, linear in between, raised to the power `weight`.
 double ramp(double y, double from, double to, double weight) {
   if (from == to) return y >= to ? 1 : 0;
-  const double share = std::clamp((y - from) / (to - from), 0.0, 1.0);
-  return weight == 1 ? share : std::pow(share, weight);
+  const double fraction = std::clamp((y - from) / (to - from), 0.0, 1.0);
+  return weight == 1 ? fraction : std::pow(fraction, weight);
 }
 
 }  // namespace

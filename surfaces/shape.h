@@ -75,7 +75,7 @@ struct SteepestPath {
   /// certain. Empty without an error estimate; 0.5 or more if the direction is not determined at
   /// all.
   /// Source: Box & Draper, Response Surfaces, Mixtures, and Ridge Analyses, 6.3.
-  std::optional<double> cone_share;
+  std::optional<double> cone_fraction;
 };
 
 /// Empty if the gradient vanishes, or quadratic_of is empty.

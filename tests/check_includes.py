@@ -19,8 +19,12 @@ MODULES = {
     "workloads": ["base", "runner/measurement"],
 }
 
-# From the bottom up: a folder includes itself and those before it.
+# From the bottom up: a folder includes itself and those before it. Headers that stand beside the
+# folders are listed where their place is.
 LAYERS = {
+    "study": ["error.h", "files.h", "run_settings.h", "study.h", "run_record.h", "argument_template.h",
+              "experimental_region.h", "file", "tables", "plan.h", "evaluation_json.h", "directory"],
+    "cli": ["terminal", "command.h", "documents.h", "files", "options", "runs", "help", "commands"],
     "runner": ["measurement", "processes", "telemetry", "attempts", "conditions", "launchers", "loop", "programs"],
     "reports": ["markup", "json", "figures", "page", "exports", "documents"],
 }

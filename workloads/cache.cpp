@@ -11,7 +11,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/files.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 
 namespace doetune::workloads {
 namespace {

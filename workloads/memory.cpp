@@ -45,27 +45,27 @@ struct Hierarchy {
   const char* droppable;  // reclaimable memory, in memory.stat
 };
 
-/// The least memory below the limits of a group and its ancestors.
+/// The smallest memory below the limits of a group and its ancestors.
 std::int64_t left_below_limits(const Hierarchy& hierarchy, fs::path group) {
-  std::int64_t least = kUnknown;
+  std::int64_t lowest = kUnknown;
   for (;; group = group.parent_path()) {
     const fs::path directory = hierarchy.top / group.relative_path();
     const auto limit = number_in(directory / hierarchy.limit);  // "max" is not a number
     const auto usage = number_in(directory / hierarchy.usage);
     if (limit && usage) {
       const auto droppable = number_after(directory / "memory.stat", hierarchy.droppable);
-      least = std::min(least, std::max<std::int64_t>(0, *limit - *usage + droppable.value_or(0)));
+      lowest = std::min(lowest, std::max<std::int64_t>(0, *limit - *usage + droppable.value_or(0)));
     }
-    if (group == group.parent_path()) return least;
+    if (group == group.parent_path()) return lowest;
   }
 }
 
 }  // namespace
 
 std::int64_t available_memory(const fs::path& root) {
-  std::int64_t least = kUnknown;
+  std::int64_t lowest = kUnknown;
   if (const auto kilobytes = number_after(root / "proc/meminfo", "MemAvailable:"))
-    least = *kilobytes * 1024;
+    lowest = *kilobytes * 1024;
   const fs::path groups = root / "sys/fs/cgroup";
   std::ifstream lines(root / "proc/self/cgroup");
   for (std::string line; std::getline(lines, line);) {  // "number:controllers:/path"
@@ -74,15 +74,15 @@ std::int64_t available_memory(const fs::path& root) {
     if (controllers == 0 || path == 0) continue;
     const std::string names = "," + line.substr(controllers, path - 1 - controllers) + ",";
     if (names == ",,")
-      least = std::min(least,
-                       left_below_limits({groups, "memory.max", "memory.current", "inactive_file"},
-                                         line.substr(path)));
+      lowest = std::min(lowest,
+                        left_below_limits({groups, "memory.max", "memory.current", "inactive_file"},
+                                          line.substr(path)));
     if (names.find(",memory,") != std::string::npos)
-      least = std::min(least, left_below_limits({groups / "memory", "memory.limit_in_bytes",
-                                                 "memory.usage_in_bytes", "total_inactive_file"},
-                                                line.substr(path)));
+      lowest = std::min(lowest, left_below_limits({groups / "memory", "memory.limit_in_bytes",
+                                                   "memory.usage_in_bytes", "total_inactive_file"},
+                                                  line.substr(path)));
   }
-  return least;
+  return lowest;
 }
 
 void require_memory(std::int64_t bytes, std::string_view purpose, const fs::path& root) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 #include "workloads/networks/network.h"
 #include "workloads/protocol/protocol.h"
 

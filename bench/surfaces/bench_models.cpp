@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "surfaces/choose_surface.h"
+#include "surfaces/models/choose_surface.h"
 #include "surfaces/models/feasibility.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/parametric_model.h"

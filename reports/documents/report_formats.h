@@ -18,7 +18,7 @@ struct ReportFormat {
 
 std::span<const ReportFormat> report_formats();
 
-/// The page as HTML (html.h).
+/// The page as HTML (report_page.h).
 std::string html_of(const Page& page);
 
 /// The sections of the page as Markdown (CommonMark with GitHub tables); figures are linked as

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "study/results.h"
+#include "study/directory/results.h"
 
 namespace doetune::reports {
 namespace {

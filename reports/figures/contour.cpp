@@ -51,8 +51,9 @@ Point crossing(const Node& a, const Node& b, double level) {
   const bool swap = b.at.x < a.at.x || (b.at.x == a.at.x && b.at.y < a.at.y);
   const Node& from = swap ? b : a;
   const Node& to = swap ? a : b;
-  const double share = std::clamp((level - from.z) / (to.z - from.z), 0.0, 1.0);
-  return {from.at.x + share * (to.at.x - from.at.x), from.at.y + share * (to.at.y - from.at.y)};
+  const double fraction = std::clamp((level - from.z) / (to.z - from.z), 0.0, 1.0);
+  return {from.at.x + fraction * (to.at.x - from.at.x),
+          from.at.y + fraction * (to.at.y - from.at.y)};
 }
 
 bool crosses(const Node& a, const Node& b, double level) {

@@ -8,6 +8,7 @@
 #include "analysis/effects.h"
 #include "analysis/format.h"
 #include "doe/design.h"
+#include "reports/figures/axes.h"
 #include "reports/figures/contour_pairs.h"
 #include "reports/figures/contour_slice.h"
 #include "reports/figures/figures.h"
@@ -66,26 +67,26 @@ bool is_taken(const Chart& chart, const Drawn& drawn, Point at) {
 
 /// Writes the level along a line, near its middle if possible.
 void label_line(Chart& chart, const Drawn& drawn, const Polyline& line, double level) {
-  Polyline places;
-  for (const Point& p : line) places.push_back(chart.pixel(p));
+  Polyline pixels;
+  for (const Point& p : line) pixels.push_back(chart.pixel(p));
   std::vector<double> length = {0};
-  for (std::size_t i = 1; i < places.size(); ++i) {
+  for (std::size_t i = 1; i < pixels.size(); ++i) {
     length.push_back(length.back() +
-                     std::hypot(places[i].x - places[i - 1].x, places[i].y - places[i - 1].y));
+                     std::hypot(pixels[i].x - pixels[i - 1].x, pixels[i].y - pixels[i - 1].y));
   }
   if (length.back() < 45) return;
-  const auto index = [&](double share) {
-    const auto found = std::lower_bound(length.begin(), length.end(), share * length.back());
+  const auto index = [&](double fraction) {
+    const auto found = std::lower_bound(length.begin(), length.end(), fraction * length.back());
     return static_cast<std::size_t>(found - length.begin());
   };
   // Labels of neighbouring lines are offset, so that they do not line up.
   const double wanted = 0.35 + 0.3 * std::fmod(std::abs(level) * 0.618, 1.0);
   for (const double aside : {0.0, 0.15, -0.15, 0.27, -0.27}) {
-    const double share = wanted + aside;
-    const Point middle = line[index(share)];
+    const double fraction = wanted + aside;
+    const Point middle = line[index(fraction)];
     if (is_taken(chart, drawn, middle)) continue;
-    const Point a = places[index(share - 0.04)];
-    const Point b = places[index(share + 0.04)];
+    const Point a = pixels[index(fraction - 0.04)];
+    const Point b = pixels[index(fraction + 0.04)];
     double degrees = std::atan2(b.y - a.y, b.x - a.x) * 180 / std::numbers::pi;
     if (degrees > 90) degrees -= 180;
     if (degrees < -90) degrees += 180;
@@ -191,24 +192,24 @@ std::string where_highest(const Slice& slice, const Grid& mean, double low, doub
 }
 
 /// The fraction of the permitted area that meets all limits, in a sentence.
-std::string share_text(const Drawn& drawn) {
+std::string fraction_text(const Drawn& drawn) {
   if (!drawn.margin) return "";
-  const std::optional<double> share = share_met(*drawn.margin, drawn.allowed);
-  if (!share) return " The study's constraints exclude all of this slice.";
+  const std::optional<double> fraction = fraction_met(*drawn.margin, drawn.allowed);
+  if (!fraction) return " The study's constraints exclude all of this slice.";
   const char* of = drawn.allowed ? "the allowed part" : "this slice";
-  if (*share == 0) return fmt::format(" No part of {} meets every limit.", of);
+  if (*fraction == 0) return fmt::format(" No part of {} meets every limit.", of);
   return fmt::format(" {} of {} meets every limit.",
-                     *share == 1 ? "All" : analysis::percent(*share), of);
+                     *fraction == 1 ? "All" : analysis::percent(*fraction), of);
 }
 
 /// "190 to 279 images/s", with as many digits as the uncertainty of the means justifies.
 std::string range_text(const Drawn& drawn) {
   const auto text = [&](double z) {
     const auto found = std::find(drawn.mean.z.begin(), drawn.mean.z.end(), z);
-    const auto place = static_cast<std::size_t>(found - drawn.mean.z.begin());
+    const auto index_of_max = static_cast<std::size_t>(found - drawn.mean.z.begin());
     Eigen::VectorXd point = drawn.slice.held;
-    point[drawn.slice.x] = drawn.mean.x[place % drawn.mean.x.size()];
-    point[drawn.slice.y] = drawn.mean.y[place / drawn.mean.x.size()];
+    point[drawn.slice.x] = drawn.mean.x[index_of_max % drawn.mean.x.size()];
+    point[drawn.slice.y] = drawn.mean.y[index_of_max / drawn.mean.x.size()];
     const surfaces::Prediction prediction = drawn.response.surface()->predict(point);
     return analysis::number_to(z, analysis::half_width(prediction.confidence_interval()));
   };
@@ -225,7 +226,7 @@ std::string title_of(const Drawn& drawn) {
               ? fmt::format("At {}, {} ranges from {}.", slice.at.name, name, range_text(drawn))
               : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, name, where,
                             range_text(drawn))) +
-         share_text(drawn);
+         fraction_text(drawn);
 }
 
 /// The meaning of grey.
@@ -247,7 +248,7 @@ std::string caption_of(const Drawn& drawn) {
       factors.size() > kMaxHeldNamed
           ? "the other factors at " + slice.at.name
           : analysis::settings_text(factors, slice.at.settings, {slice.x, slice.y});
-  const bool misses = drawn.margin && share_met(*drawn.margin, drawn.allowed) != 1.0;
+  const bool misses = drawn.margin && fraction_met(*drawn.margin, drawn.allowed) != 1.0;
   return fmt::format(
       "Predicted mean of {}{}. Circles: measured runs, small if they lie off this slice.{}{}{}",
       analysis::name_with_unit(response.name, response.unit),

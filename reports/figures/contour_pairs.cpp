@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "reports/figures/figures.h"
 
 namespace doetune::reports {
@@ -45,24 +45,24 @@ std::vector<FactorPair> pairs_to_draw(const analysis::Analysis& analysis,
                                       const analysis::ResponseAnalysis& response,
                                       const Eigen::VectorXd& held) {
   std::vector<FactorPair> pairs = all_pairs(analysis::factors_of(analysis));
-  const std::size_t most = pairs_a_response(analysis);
-  if (pairs.size() <= most) return pairs;
+  const std::size_t max_pairs = pairs_a_response(analysis);
+  if (pairs.size() <= max_pairs) return pairs;
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     order.emplace_back(-interaction(*response.surface(), held, pairs[i].x, pairs[i].y), i);
   }
   std::sort(order.begin(), order.end());
   std::vector<FactorPair> strongest;
-  for (std::size_t i = 0; i < most; ++i) strongest.push_back(pairs[order[i].second]);
+  for (std::size_t i = 0; i < max_pairs; ++i) strongest.push_back(pairs[order[i].second]);
   return strongest;
 }
 
 std::string contours_left_out(const analysis::Analysis& analysis) {
   const std::size_t pairs = all_pairs(analysis::factors_of(analysis)).size();
-  const std::size_t most = pairs_a_response(analysis);
-  if (pairs <= most) return "";
-  return fmt::format("For each response, the {} of {} pairs of factors that interact most.", most,
-                     pairs);
+  const std::size_t max_pairs = pairs_a_response(analysis);
+  if (pairs <= max_pairs) return "";
+  return fmt::format("For each response, the {} of {} pairs of factors that interact most.",
+                     max_pairs, pairs);
 }
 
 }  // namespace doetune::reports

@@ -69,17 +69,17 @@ Grid mean_over(const Slice& slice, const analysis::ResponseAnalysis& response) {
 }
 
 std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means) {
-  std::optional<Grid> least;
+  std::optional<Grid> smallest;
   const analysis::Analysis& analysis = slice.analysis;
   for (std::size_t r = 0; r < means.size(); ++r) {
     const surfaces::Goal* goal = analysis::goal_of(analysis, analysis.responses[r].response.name);
     if (goal == nullptr || !goal->is_limit() || means[r].z.empty()) continue;
-    if (!least) least = over(slice, kNodes, [](const Eigen::VectorXd&) { return 1; });
-    for (std::size_t i = 0; i < least->z.size(); ++i) {
-      least->z[i] = std::clamp(margin(*goal, means[r].z[i]), -1.0, least->z[i]);
+    if (!smallest) smallest = over(slice, kNodes, [](const Eigen::VectorXd&) { return 1; });
+    for (std::size_t i = 0; i < smallest->z.size(); ++i) {
+      smallest->z[i] = std::clamp(margin(*goal, means[r].z[i]), -1.0, smallest->z[i]);
     }
   }
-  return least;
+  return smallest;
 }
 
 std::optional<Grid> allowed_over(const Slice& slice) {
@@ -117,7 +117,7 @@ Grid within(const Grid& mean, const std::optional<Grid>& allowed) {
   return none ? mean : kept;
 }
 
-std::optional<double> share_met(const Grid& margin, const std::optional<Grid>& allowed) {
+std::optional<double> fraction_met(const Grid& margin, const std::optional<Grid>& allowed) {
   int met = 0, counted = 0;
   for (int j = 0; j < kNodes; ++j) {
     for (int i = 0; i < kNodes; ++i) {

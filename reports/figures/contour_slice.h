@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "reports/figures/contour.h"
 
 namespace doetune::reports {
@@ -45,6 +45,6 @@ std::optional<Grid> allowed_over(const Slice& slice);
 Grid within(const Grid& mean, const std::optional<Grid>& allowed);
 
 /// The fraction of the permitted area with a nonnegative margin; empty if nothing is permitted.
-std::optional<double> share_met(const Grid& margin, const std::optional<Grid>& allowed);
+std::optional<double> fraction_met(const Grid& margin, const std::optional<Grid>& allowed);
 
 }  // namespace doetune::reports

@@ -22,7 +22,7 @@ void draw_curve_names(Chart& chart, const std::vector<CurveEnd>& ends, Side side
 
 /// The extension of an axis of length `span` at one side that gives space for the longest of these
 /// names. `size` is that of the whole drawing; `sides` is the number of sides to extend.
-double room_for_names(const std::vector<std::string>& names, double span, const Chart::Size& size,
-                      int sides);
+double space_for_names(const std::vector<std::string>& names, double span, const Chart::Size& size,
+                       int sides);
 
 }  // namespace doetune::reports

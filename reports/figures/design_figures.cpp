@@ -7,9 +7,10 @@
 
 #include "analysis/design_quality.h"
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
+#include "reports/figures/axes.h"
 #include "reports/figures/figures.h"
-#include "study/csv.h"
+#include "study/tables/csv.h"
 
 namespace doetune::reports {
 namespace {
@@ -17,9 +18,9 @@ namespace {
 constexpr std::size_t kMaxTerms = 20, kMaxColumns = 24, kManyRuns = 200;
 constexpr double kEnoughPower = 0.8, kHighLeverage = 0.9, kWholeLeverage = 1 - 1e-10;
 
-double error_at(const std::vector<double>& variances, double share) {
+double error_at(const std::vector<double>& variances, double fraction) {
   const double last = static_cast<double>(variances.size()) - 1;
-  return std::sqrt(variances[static_cast<std::size_t>(std::lround(share * last))]);
+  return std::sqrt(variances[static_cast<std::size_t>(std::lround(fraction * last))]);
 }
 
 /// Fraction of design space plot. Source: Zahran, Anderson-Cook & Myers (2003), Journal of Quality
@@ -66,12 +67,12 @@ std::string leverage_title(const analysis::DesignQuality& quality, double high) 
            "wrong ones.";
   }
   if (above.empty()) {
-    const double most = *std::max_element(leverages.begin(), leverages.end());
+    const double largest = *std::max_element(leverages.begin(), leverages.end());
     std::vector<int> those;
     for (std::size_t i = 0; i < leverages.size(); ++i) {
-      if (leverages[i] > most - 1e-9) those.push_back(quality.runs[i]);
+      if (leverages[i] > largest - 1e-9) those.push_back(quality.runs[i]);
     }
-    return fmt::format("No run has unusually high leverage: the highest is {:.2f}, of {}.", most,
+    return fmt::format("No run has unusually high leverage: the highest is {:.2f}, of {}.", largest,
                        analysis::runs_text(those));
   }
   return fmt::format("The surface depends most on {}: an error there is hardest to detect.",
@@ -126,11 +127,11 @@ std::string correlation_title(const doe::NamedMatrix& map, Eigen::Index columns)
   Eigen::MatrixXd own = map.values.topLeftCorner(columns, columns);
   own.diagonal().setZero();
   Eigen::Index i = 0, j = 0;
-  const double most = own.maxCoeff(&i, &j);
-  if (most < 0.005) return "All terms of the model are uncorrelated.";
+  const double largest = own.maxCoeff(&i, &j);
+  if (largest < 0.005) return "All terms of the model are uncorrelated.";
   return fmt::format("The most correlated terms of the model are {} and {}: {:.2f}.",
                      map.rows[static_cast<std::size_t>(std::min(i, j))],
-                     map.rows[static_cast<std::size_t>(std::max(i, j))], most);
+                     map.rows[static_cast<std::size_t>(std::max(i, j))], largest);
 }
 
 /// Opacity for |correlation| in steps of a fifth, rounded up, so that 0.01 is visible.
@@ -209,10 +210,10 @@ Figure correlation_figure(const analysis::Analysis& analysis, const doe::NamedMa
   const double n = static_cast<double>(names.size());
   y.low = -0.5;
   y.high = n - 0.5;
-  const Chart::Size room = size_of_rows(y);
+  const Chart::Size chart_size = size_of_rows(y);
   // Column names are on the diagonal, one to the right of the last cell of each row.
   const Axis x{"", -0.5, n + 2.5, {}};
-  Chart chart(figure.name, x, y, {room.left + 34 * (n + 3), 62 + 22 * n, room.left});
+  Chart chart(figure.name, x, y, {chart_size.left + 34 * (n + 3), 62 + 22 * n, chart_size.left});
   draw_cells(chart, map.values, kept);
   chart.carry(correlation_csv(map, kept));
   for (std::size_t i = 0; i + 1 < names.size(); ++i) {
@@ -238,10 +239,10 @@ std::string power_title(const std::vector<doe::TermPower>& terms) {
     return *term.power < kEnoughPower;
   });
   if (weak == 0) {
-    const std::string least = analysis::percent(*terms.front().power);
+    const std::string lowest = analysis::percent(*terms.front().power);
     return fmt::format(
         "Every term as large as a run's standard deviation would be detected: the power is {}{}.",
-        least, least == "100 %" ? "" : " or more");
+        lowest, lowest == "100 %" ? "" : " or more");
   }
   return fmt::format(
       "{} of {} terms may be missed even if they are as large as a run's standard deviation: the "

@@ -51,14 +51,14 @@ void draw_runs(Chart& chart, const analysis::ResponseAnalysis& response, const S
   for (const Eigen::Index i : named) {
     const Point at{scatter.x[i], scatter.y[i]};
     chart.circle(at, 4.5, {{"fill", series_colour(1)}}, run_title(response, i));
-    const Point place = chart.pixel(at);
-    const bool has_room = std::none_of(written.begin(), written.end(), [&](Point other) {
-      return std::abs(other.x - place.x) < 22 && std::abs(other.y - place.y) < 12;
+    const Point position = chart.pixel(at);
+    const bool has_space = std::none_of(written.begin(), written.end(), [&](Point other) {
+      return std::abs(other.x - position.x) < 22 && std::abs(other.y - position.y) < 12;
     });
-    if (!has_room || written.size() == kMaxNamed) continue;
-    written.push_back(place);
+    if (!has_space || written.size() == kMaxNamed) continue;
+    written.push_back(position);
     chart.tag(at, std::to_string(response.runs[static_cast<std::size_t>(i)]),
-              place.x > kSize.width * 0.75 ? -7 : 7);
+              position.x > kSize.width * 0.75 ? -7 : 7);
   }
 }
 
@@ -184,9 +184,9 @@ Figure normal_plot(const analysis::ResponseAnalysis& response) {
   std::stable_sort(order.begin(), order.end(),
                    [&](Eigen::Index a, Eigen::Index b) { return r[a] < r[b]; });
   Eigen::VectorXd quantiles(r.size());
-  double place = 0;
+  double position = 0;
   for (const Eigen::Index i : order) {
-    quantiles[i] = surfaces::normal_value((++place - 0.375) / (n + 0.25));
+    quantiles[i] = surfaces::normal_value((++position - 0.375) / (n + 0.25));
   }
   const Scatter scatter{quantiles, r, axis_over("normal quantile", quantiles),
                         axis_over("studentised residual", r)};
@@ -205,12 +205,12 @@ std::string influence_title(const analysis::ResponseAnalysis& response,
         "{} {} the surface more than one run should: measure {} again.", analysis::runs_text(runs),
         runs.size() == 1 ? "influences" : "each influence", runs.size() == 1 ? "it" : "them"));
   }
-  Eigen::Index most = 0;
-  const double largest = distances.maxCoeff(&most);
+  Eigen::Index index_of_largest = 0;
+  const double largest = distances.maxCoeff(&index_of_largest);
   return fmt::format(
       "No single run dominates the surface; run {} has the largest influence (Cook's distance "
       "{:.2g}).",
-      response.runs[static_cast<std::size_t>(most)], largest);
+      response.runs[static_cast<std::size_t>(index_of_largest)], largest);
 }
 
 Figure influence_figure(const analysis::ResponseAnalysis& response) {
@@ -286,9 +286,9 @@ Figure box_cox_figure(const analysis::ResponseAnalysis& response) {
   for (std::size_t i = 0; i < profile.lambdas.size(); ++i) {
     curve.push_back({profile.lambdas[i], profile.log_likelihood[i] - profile.highest});
   }
-  double least = 0;
-  for (const Point& p : curve) least = std::min(least, p.y);
-  const Axis y = linear_axis("log-likelihood", std::max(least, -kDepth * drop), 0);
+  double lowest = 0;
+  for (const Point& p : curve) lowest = std::min(lowest, p.y);
+  const Axis y = linear_axis("log-likelihood", std::max(lowest, -kDepth * drop), 0);
   Chart chart(figure.name, x, y, kSize);
   chart.grid_lines();
   const double low = std::max(profile.interval.low, x.low);

@@ -5,6 +5,7 @@
 
 #include "analysis/effects.h"
 #include "analysis/format.h"
+#include "reports/figures/axes.h"
 #include "reports/figures/figures.h"
 
 namespace doetune::reports {

@@ -64,23 +64,4 @@ std::vector<Figure> diagnostic_figures(const analysis::ResponseAnalysis& respons
 std::vector<Figure> design_figures(const analysis::Analysis& analysis,
                                    const analysis::DesignQuality& quality);
 
-/// A name for use in file names and ids: keeps letters, digits and _, replaces others by _xHH.
-std::string file_part(std::string_view name);
-
-/// The axis of a factor in coded units, with ticks at permitted settings; levels are spaced by 1.
-Axis factor_axis(const doe::Factor& factor);
-
-/// An axis of labelled rows, the first on top: row i of n is at n - 1 - i.
-Axis row_axis(const std::vector<std::string>& labels);
-
-/// The size of a chart with these rows, including space for their labels.
-Chart::Size size_of_rows(const Axis& rows);
-
-/// Settings of a numeric factor for ticks, in natural units.
-std::vector<double> marked_settings(const doe::Factor& factor);
-
-/// Coded positions at which a curve along a factor is drawn: its levels, or equidistant over its
-/// range.
-std::vector<double> coded_places(const doe::Factor& factor);
-
 }  // namespace doetune::reports

@@ -19,13 +19,13 @@ void draw_margin(Chart& chart, const Axis& y, double at, const char* name, const
 }
 
 /// Least-squares slope of the line from the origin through the terms within the margin.
-double slope_within(const std::vector<analysis::Effect>& effects, const std::vector<double>& places,
-                    double margin) {
+double slope_within(const std::vector<analysis::Effect>& effects,
+                    const std::vector<double>& quantiles, double margin) {
   double products = 0, squares = 0;
   for (std::size_t i = 0; i < effects.size(); ++i) {
     const double size = std::abs(effects[i].estimate);
     if (size > margin) continue;
-    products += size * places[effects.size() - 1 - i];
+    products += size * quantiles[effects.size() - 1 - i];
     squares += size * size;
   }
   return squares > 0 ? products / squares : 0;
@@ -35,7 +35,7 @@ Figure half_normal_figure(const analysis::ResponseAnalysis& response,
                           const analysis::SaturatedEffects& saturated) {
   const std::vector<analysis::Effect>& effects = saturated.effects;
   const surfaces::LenthMargins& margins = saturated.margins;
-  const std::vector<double> places =
+  const std::vector<double> quantiles =
       surfaces::half_normal_quantiles(static_cast<int>(effects.size()));
   Figure figure;
   figure.name = "half-normal-" + file_part(response.response.name);
@@ -51,10 +51,10 @@ Figure half_normal_figure(const analysis::ResponseAnalysis& response,
   const Axis x = linear_axis(
       analysis::name_with_unit("absolute size of the term", analysis::fitted_unit(response)), 0,
       1.08 * std::max(largest, margins.margin));
-  const Axis y = linear_axis("half-normal quantile", 0, places.back());
+  const Axis y = linear_axis("half-normal quantile", 0, quantiles.back());
   Chart chart(figure.name, x, y);
   chart.grid_lines();
-  const double slope = slope_within(effects, places, margins.margin);
+  const double slope = slope_within(effects, quantiles, margins.margin);
   if (slope > 0) {
     chart.line({{0, 0}, {9 / slope, 9}}, {{"stroke", "currentColor"}, {"stroke-opacity", "0.5"}});
   }
@@ -63,7 +63,7 @@ Figure half_normal_figure(const analysis::ResponseAnalysis& response,
   for (std::size_t i = 0; i < effects.size(); ++i) {
     const double size = std::abs(effects[i].estimate);
     const bool out = size > margins.margin;
-    const Point at{size, places[effects.size() - 1 - i]};
+    const Point at{size, quantiles[effects.size() - 1 - i]};
     chart.circle(
         at, 4.5, {{"fill", out ? series_colour(1) : "#767676"}},
         fmt::format("{}: {}", effects[i].term, analysis::exact_number(effects[i].estimate)));

@@ -5,8 +5,9 @@
 
 #include "analysis/effects.h"
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "doe/design.h"
+#include "reports/figures/axes.h"
 #include "reports/figures/curve_names.h"
 #include "reports/figures/figures.h"
 
@@ -19,7 +20,7 @@ constexpr double kNone = 1e-6;  // relative to the range of the response: lines 
 /// The mean along factor x, with one line for each position of factor `by`.
 struct Interaction {
   int x = 0, by = 0;
-  std::vector<double> places;  ///< of `by`, coded: its levels, or both ends of its range
+  std::vector<double> positions;  ///< of `by`, coded: its levels, or both ends of its range
   std::vector<Polyline> lines;
   double strength = 0;  ///< departure from parallel lines, in the unit of the response
 };
@@ -38,23 +39,23 @@ double strength_of(const std::vector<Polyline>& lines) {
 }
 
 /// Enough positions to measure the strength of an interaction.
-std::vector<double> few_places(const doe::Factor& factor) {
-  return factor.is_categorical() ? coded_places(factor) : std::vector<double>{-1, 0, 1};
+std::vector<double> few_positions(const doe::Factor& factor) {
+  return factor.is_categorical() ? coded_positions(factor) : std::vector<double>{-1, 0, 1};
 }
 
 /// The interaction over these positions of x. Strength 0 if any value is not finite.
 Interaction interaction_of(const analysis::Analysis& analysis,
                            const analysis::ResponseAnalysis& response, int x, int by,
-                           const std::vector<double>& places) {
+                           const std::vector<double>& positions) {
   const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   Eigen::VectorXd point = doe::coded_point(factors, analysis::reference(analysis).settings);
   Interaction interaction{x, by, {-1, 1}, {}, 0};
-  if (factors[by].is_categorical()) interaction.places = factors[by].usable_settings();
+  if (factors[by].is_categorical()) interaction.positions = factors[by].usable_settings();
   bool finite = true;
-  for (const double place : interaction.places) {
-    point[by] = place;
+  for (const double position : interaction.positions) {
+    point[by] = position;
     Polyline& line = interaction.lines.emplace_back();
-    for (const double at : places) {
+    for (const double at : positions) {
       point[x] = at;
       line.push_back({at, response.surface()->response(point)});
       finite = finite && std::isfinite(line.back().y);
@@ -104,7 +105,8 @@ std::vector<Interaction> strongest(const analysis::Analysis& analysis,
                         (!factors[b].is_categorical() ||
                          factors[a].level_names.size() <= factors[b].level_names.size());
       const int x = by_a ? b : a;
-      found.push_back(interaction_of(analysis, response, x, by_a ? a : b, few_places(factors[x])));
+      found.push_back(
+          interaction_of(analysis, response, x, by_a ? a : b, few_positions(factors[x])));
       if (!(found.back().strength > kNone * range)) found.pop_back();
     }
   }
@@ -114,7 +116,7 @@ std::vector<Interaction> strongest(const analysis::Analysis& analysis,
   return found;
 }
 
-std::string place_text(const doe::Factor& factor, double coded) {
+std::string level_text(const doe::Factor& factor, double coded) {
   return factor.name + " = " +
          analysis::with_unit(factor.format(factor.to_natural(coded)), factor.unit);
 }
@@ -126,7 +128,7 @@ std::string change_text(const analysis::Analysis& analysis,
   const Polyline& line = interaction.lines[l];
   Eigen::VectorXd point =
       doe::coded_point(analysis::factors_of(analysis), analysis::reference(analysis).settings);
-  point[interaction.by] = interaction.places[l];
+  point[interaction.by] = interaction.positions[l];
   double known_to = 0;
   for (const Point& end : {line.front(), line.back()}) {
     point[interaction.x] = end.x;
@@ -167,7 +169,7 @@ std::string title_of(const analysis::Analysis& analysis, const analysis::Respons
   }
   const auto words = [&](std::size_t l) {
     return fmt::format("{} with {}", change_text(analysis, response, interaction, l),
-                       place_text(by, interaction.places[l]));
+                       level_text(by, interaction.positions[l]));
   };
   return fmt::format("{} changes {} by {}, but by {}{}.",
                      move_text(analysis::factors_of(analysis)[interaction.x], interaction.lines[0]),
@@ -187,17 +189,17 @@ Axis response_axis(const analysis::ResponseAnalysis& response, const std::vector
                      high, 0.1);
 }
 
-std::string line_name(const doe::Factor& by, double place) {
-  return by.is_categorical() ? by.format(by.to_natural(place)) : place_text(by, place);
+std::string line_name(const doe::Factor& by, double position) {
+  return by.is_categorical() ? by.format(by.to_natural(position)) : level_text(by, position);
 }
 
 /// The axis of x, extended on the right for the names of the lines.
-Axis axis_with_room_for(const Interaction& interaction, const doe::Factor& x,
-                        const doe::Factor& by) {
+Axis axis_with_space_for(const Interaction& interaction, const doe::Factor& x,
+                         const doe::Factor& by) {
   std::vector<std::string> names;
-  for (const double place : interaction.places) names.push_back(line_name(by, place));
+  for (const double position : interaction.positions) names.push_back(line_name(by, position));
   Axis axis = factor_axis(x);
-  axis.high += room_for_names(names, axis.high - axis.low, {}, 1);
+  axis.high += space_for_names(names, axis.high - axis.low, {}, 1);
   return axis;
 }
 
@@ -207,7 +209,7 @@ void draw_lines(Chart& chart, const doe::Factor& by, const Interaction& interact
   std::vector<CurveEnd> ends;
   for (std::size_t l = 0; l < lines.size(); ++l) {
     const std::string colour = series_colour(static_cast<int>(l));
-    ends.push_back({lines[l].back(), line_name(by, interaction.places[l]), colour});
+    ends.push_back({lines[l].back(), line_name(by, interaction.positions[l]), colour});
     chart.curve(lines[l], ends.back().name,
                 {{"stroke", colour},
                  {"stroke-width", "2.2"},
@@ -237,7 +239,7 @@ Figure interaction_figure(const analysis::Analysis& analysis,
     figure.caption += fmt::format(" The {} strongest of {} pairs of {} are drawn.", drawn, pairs,
                                   response.response.name);
   }
-  Chart chart(figure.name, axis_with_room_for(interaction, x, by),
+  Chart chart(figure.name, axis_with_space_for(interaction, x, by),
               response_axis(response, interaction.lines));
   chart.grid_lines();
   draw_lines(chart, by, interaction);
@@ -253,16 +255,16 @@ std::vector<Figure> interaction_figures(const analysis::Analysis& analysis) {
   const auto fitted = static_cast<std::size_t>(std::count_if(
       analysis.responses.begin(), analysis.responses.end(),
       [](const analysis::ResponseAnalysis& response) { return response.fit.has_value(); }));
-  const std::size_t most = std::clamp(kMaxInteractionFigures / std::max<std::size_t>(fitted, 1),
-                                      std::size_t{1}, kMaxPerResponse);
+  const std::size_t max_figures = std::clamp(
+      kMaxInteractionFigures / std::max<std::size_t>(fitted, 1), std::size_t{1}, kMaxPerResponse);
   for (const analysis::ResponseAnalysis& response : analysis.responses) {
     if (!response.fit) continue;
     const std::vector<Interaction> found = strongest(analysis, response);
-    const std::size_t drawn = std::min(found.size(), most);
+    const std::size_t drawn = std::min(found.size(), max_figures);
     for (std::size_t i = 0; i < drawn; ++i) {
       const doe::Factor& x = analysis::factors_of(analysis)[found[i].x];
       const Interaction interaction =
-          interaction_of(analysis, response, found[i].x, found[i].by, coded_places(x));
+          interaction_of(analysis, response, found[i].x, found[i].by, coded_positions(x));
       figures.push_back(
           interaction_figure(analysis, response, at, interaction, found.size(), drawn));
     }

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "doe/design.h"
+#include "reports/figures/axes.h"
 #include "reports/figures/curve_names.h"
 #include "reports/figures/figures.h"
 
@@ -32,9 +33,9 @@ Curve curve_along(const analysis::ResponseAnalysis& response, const doe::Factor&
                   Eigen::VectorXd point) {
   Curve curve;
   curve.factor = factor.name;
-  for (const double place : coded_places(factor)) {
-    point[f] = place;
-    curve.line.push_back({place, response.surface()->response(point)});
+  for (const double position : coded_positions(factor)) {
+    point[f] = position;
+    curve.line.push_back({position, response.surface()->response(point)});
     if (!std::isfinite(curve.line.back().y)) return {};
   }
   const auto [low, high] = std::minmax_element(curve.line.begin(), curve.line.end(),
@@ -80,13 +81,13 @@ void draw_names(Chart& chart, const std::vector<Curve>& curves) {
 }
 
 /// From low to high, extended at both sides for the names of the curves.
-Axis axis_with_room_for(const std::vector<Curve>& curves) {
+Axis axis_with_space_for(const std::vector<Curve>& curves) {
   std::vector<std::string> names;
   for (const Curve& curve : curves) names.push_back(curve.factor);
-  const double room = room_for_names(names, 2, kPerturbationSize, 2);
+  const double space = space_for_names(names, 2, kPerturbationSize, 2);
   return {"position in each factor's range",
-          -1 - room,
-          1 + room,
+          -1 - space,
+          1 + space,
           {{-1, "low"}, {0, "middle"}, {1, "high"}}};
 }
 
@@ -127,7 +128,7 @@ Figure perturbation_figure(const analysis::ResponseAnalysis& response, std::vect
     low = std::min(low, curve.low);
     high = std::max(high, curve.high);
   }
-  Chart chart(figure.name, axis_with_room_for(curves),
+  Chart chart(figure.name, axis_with_space_for(curves),
               linear_axis(analysis::name_with_unit(response.response.name, response.response.unit),
                           low, high, 0.1),
               kPerturbationSize);

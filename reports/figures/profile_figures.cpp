@@ -5,8 +5,9 @@
 #include <numeric>
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "doe/design.h"
+#include "reports/figures/axes.h"
 #include "reports/figures/figures.h"
 
 namespace doetune::reports {
@@ -25,10 +26,10 @@ struct Profile {
 Profile profile_along(const analysis::ResponseAnalysis& response, const doe::Factor& factor, int f,
                       Eigen::VectorXd point) {
   Profile profile;
-  for (const double place : coded_places(factor)) {
-    point[f] = place;
+  for (const double position : coded_positions(factor)) {
+    point[f] = position;
     const surfaces::Prediction prediction = response.surface()->predict(point);
-    profile.at.push_back(place);
+    profile.at.push_back(position);
     profile.mean.push_back(prediction.response());
     profile.interval.push_back(prediction.confidence_interval());
   }

@@ -25,10 +25,10 @@ class Span {
     low_ = std::min(low_, value);
     high_ = std::max(high_, value);
   }
-  double place(double value) const {
-    const double room = high_ > low_ ? (high_ - low_) * 0.08 : 1;
-    const double share = (value - low_ + room) / (high_ - low_ + 2 * room);
-    return kBarWidth * std::clamp(share, 0.0, 1.0);
+  double position(double value) const {
+    const double padding = high_ > low_ ? (high_ - low_) * 0.08 : 1;
+    const double fraction = (value - low_ + padding) / (high_ - low_ + 2 * padding);
+    return kBarWidth * std::clamp(fraction, 0.0, 1.0);
   }
 
  private:
@@ -76,29 +76,30 @@ std::string range_bar(const surfaces::ResponsePrediction& predicted, const surfa
               "Shaded: meets the goal. Thin: next run, 95 %. Thick: mean, 95 %. Dot: predicted. "
               "Diamond: confirmed. Square: baseline.");
   if (limited) {
-    draw_bar(svg, span.place(goal->met_low()), span.place(goal->met_high()), kBarHeight,
+    draw_bar(svg, span.position(goal->met_low()), span.position(goal->met_high()), kBarHeight,
              {{"fill", series_colour(2)}, {"fill-opacity", "0.28"}});
   }
   const Attributes ink = {{"fill", "currentColor"}};
   const auto draw = [&](const std::optional<surfaces::Interval>& interval, double height) {
-    if (interval) draw_bar(svg, span.place(interval->low), span.place(interval->high), height, ink);
+    if (interval)
+      draw_bar(svg, span.position(interval->low), span.position(interval->high), height, ink);
   };
   draw(predicted.prediction_interval, 1.5);
   draw(predicted.confidence_interval, 6);
-  svg.empty("circle", {{"cx", tenths(span.place(predicted.mean))},
+  svg.empty("circle", {{"cx", tenths(span.position(predicted.mean))},
                        {"cy", tenths(kMiddle)},
                        {"r", "5.5"},
                        {"fill", "#d55e00"},
                        {"stroke", "#fff"}});
   if (confirmed) {
-    const double at = span.place(*confirmed);
+    const double at = span.position(*confirmed);
     svg.empty("path", {{"d", fmt::format("M{:.1f} {} l6 6 -6 6 -6 -6 z", at, kMiddle - 6)},
                        {"fill", series_colour(2)},
                        {"stroke", "currentColor"},
                        {"stroke-width", "1.5"}});
   }
   if (now) {
-    const double at = span.place(*now);
+    const double at = span.position(*now);
     draw_bar(svg, at - 4, at + 4, 8,
              {{"fill", "none"}, {"stroke", "currentColor"}, {"stroke-width", "1.5"}});
   }

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "reports/figures/ticks.h"
-#include "study/csv.h"
+#include "study/tables/csv.h"
 
 namespace doetune::reports {
 namespace {
@@ -32,9 +32,9 @@ constexpr std::size_t kMaxDots = 5000;   // maximum number of circles of one sty
 double letters(std::string_view text) { return static_cast<double>(character_count(text)); }
 
 double widest(const std::vector<Tick>& ticks) {
-  double most = 0;
-  for (const Tick& tick : ticks) most = std::max(most, letters(tick.label));
-  return kLetter * most;
+  double longest = 0;
+  for (const Tick& tick : ticks) longest = std::max(longest, letters(tick.label));
+  return kLetter * longest;
 }
 
 std::string fill_of(const Attributes& attributes) {
@@ -53,12 +53,12 @@ Attributes merged(Attributes first, const Attributes& second) {
 
 Axis linear_axis(std::string title, double low, double high, double margin) {
   if (!(high > low)) {
-    const double room = low == 0 ? 1 : std::abs(low) * 0.1;
-    low -= room;
-    high += room;
+    const double padding = low == 0 ? 1 : std::abs(low) * 0.1;
+    low -= padding;
+    high += padding;
   }
-  const double room = (high - low) * margin;
-  Axis axis{std::move(title), low - room, high + room, {}};
+  const double padding = (high - low) * margin;
+  Axis axis{std::move(title), low - padding, high + padding, {}};
   std::vector<double> levels = round_levels(axis.low, axis.high, 5);
   for (double& level : levels) {
     if (std::abs(level) < (high - low) * 1e-9) level = 0;
@@ -90,15 +90,15 @@ Chart::Chart(std::string id, Axis x, Axis y, Size size)
 bool Chart::x_labels_touch() const {
   for (std::size_t i = 1; i < x_.ticks.size(); ++i) {
     const double apart = pixel({x_.ticks[i].at, 0}).x - pixel({x_.ticks[i - 1].at, 0}).x;
-    const double room = (letters(x_.ticks[i].label) + letters(x_.ticks[i - 1].label)) / 2 + 1;
-    if (room * kLetter > std::abs(apart)) return true;
+    const double padding = (letters(x_.ticks[i].label) + letters(x_.ticks[i - 1].label)) / 2 + 1;
+    if (padding * kLetter > std::abs(apart)) return true;
   }
   return false;
 }
 
 void Chart::note(std::string_view name, Point at) {
-  const auto text = [](const Axis& axis, double place) {
-    return axis.text ? axis.text(place) : fmt::format("{:.6g}", place);
+  const auto text = [](const Axis& axis, double position) {
+    return axis.text ? axis.text(position) : fmt::format("{:.6g}", position);
   };
   numbers_ += study::csv_row({std::string(name), text(x_, at.x), text(y_, at.y)});
 }
@@ -353,7 +353,7 @@ std::string Chart::finish(std::string_view description) {
   return svg.close().take();
 }
 
-std::string viridis(double share) {
+std::string viridis(double fraction) {
   static constexpr std::array<std::array<double, 3>, 10> kAnchors = {{{68, 1, 84},
                                                                       {72, 40, 120},
                                                                       {62, 73, 137},
@@ -364,9 +364,9 @@ std::string viridis(double share) {
                                                                       {109, 205, 89},
                                                                       {180, 222, 44},
                                                                       {253, 231, 37}}};
-  const double place = std::clamp(share, 0.0, 1.0) * (kAnchors.size() - 1);
-  const std::size_t i = std::min(static_cast<std::size_t>(place), kAnchors.size() - 2);
-  const double part = place - static_cast<double>(i);
+  const double position = std::clamp(fraction, 0.0, 1.0) * (kAnchors.size() - 1);
+  const std::size_t i = std::min(static_cast<std::size_t>(position), kAnchors.size() - 2);
+  const double part = position - static_cast<double>(i);
   std::array<int, 3> rgb{};
   for (std::size_t c = 0; c < 3; ++c) {
     const double pure = kAnchors[i][c] + part * (kAnchors[i + 1][c] - kAnchors[i][c]);

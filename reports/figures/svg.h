@@ -109,10 +109,10 @@ class Chart {
   std::string thinned_;  ///< what is said of points that are not drawn
 };
 
-/// The viridis colour at `share` in [0, 1], "#rrggbb": perceptually uniform, suitable for
+/// The viridis colour at `fraction` in [0, 1], "#rrggbb": perceptually uniform, suitable for
 /// colour-blind readers and greyscale; lightened by a third, so that dark labels are legible.
 /// Source: van der Walt & Smith, matplotlib, CC0.
-std::string viridis(double share);
+std::string viridis(double fraction);
 
 /// A distinct colour for each of several series, suitable for colour-blind readers. Source: Okabe &
 /// Ito (2008), "Color Universal Design".

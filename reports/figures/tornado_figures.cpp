@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "analysis/tornado.h"
+#include "reports/figures/axes.h"
 #include "reports/figures/figures.h"
 
 namespace doetune::reports {
@@ -16,11 +17,11 @@ constexpr std::size_t kMaxSwings = 12;
 /// "decode_rate 4.9 / 5.1 Hz", with – if there is no such step.
 std::string row_name(const analysis::Analysis& analysis, const analysis::FactorSwing& swing) {
   const doe::Factor& factor = analysis::factors_of(analysis)[swing.factor];
-  const auto place = [&](const std::optional<analysis::SwingEnd>& end) {
+  const auto setting_of = [&](const std::optional<analysis::SwingEnd>& end) {
     return end ? factor.format(end->setting) : std::string("–");
   };
   return factor.name + " " +
-         analysis::with_unit(place(swing.down) + " / " + place(swing.up), factor.unit);
+         analysis::with_unit(setting_of(swing.down) + " / " + setting_of(swing.up), factor.unit);
 }
 
 /// Names the first bar end, in order, that violates the limit.

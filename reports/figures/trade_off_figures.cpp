@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "analysis/trade_off.h"
 #include "reports/figures/figures.h"
 

@@ -93,7 +93,7 @@ json::Format<surfaces::PathPoint> path_point_format(const std::vector<doe::Facto
 /// Ridge and steepest-ascent paths from the centre, with categorical factors at their first level.
 struct Paths {
   std::vector<surfaces::PathPoint> highest, lowest, ascent, descent;
-  std::optional<double> cone_share;
+  std::optional<double> cone_fraction;
 };
 
 /// Empty if the model has no quadratic form.
@@ -104,7 +104,7 @@ std::optional<Paths> paths_of(const surfaces::Fit& fit, const doe::Region& regio
   if (!ascent) return std::nullopt;
   const auto descent = surfaces::steepest_path(fit, region, at, false);
   return Paths{ridge_path(fit, region, at, true), ridge_path(fit, region, at, false),
-               ascent->points, descent->points, ascent->cone_share};
+               ascent->points, descent->points, ascent->cone_fraction};
 }
 
 json::Format<Paths> paths_format(const std::vector<doe::Factor>& factors) {
@@ -113,7 +113,7 @@ json::Format<Paths> paths_format(const std::vector<doe::Factor>& factors) {
                               {"ridge_of_lowest", &Paths::lowest, point},
                               {"steepest_ascent", &Paths::ascent, point},
                               {"steepest_descent", &Paths::descent, point},
-                              {"cone_share", &Paths::cone_share}});
+                              {"cone_share", &Paths::cone_fraction}});
 }
 
 struct FittedRun : surfaces::RunInfluence {

@@ -51,24 +51,25 @@ json::Format<std::vector<surfaces::Gain>> gains_format() {
 }
 
 /// Uncertainty of the optimum's setting of a factor: frequencies of levels, or an interval.
-json::Format<surfaces::FactorUncertainty> place_format(const std::vector<doe::Factor>& factors) {
+json::Format<surfaces::FactorUncertainty> format_of_factors(
+    const std::vector<doe::Factor>& factors) {
   using surfaces::FactorUncertainty;
   const auto interval = json::object<FactorUncertainty>(
       {{"interval_90", &FactorUncertainty::settings, interval_format()}});
-  const auto shares = [factors](const FactorUncertainty& place) {
+  const auto fractions = [factors](const FactorUncertainty& uncertain) {
     const auto factor = std::find_if(factors.begin(), factors.end(),
-                                     [&](const auto& f) { return f.name == place.name; });
+                                     [&](const auto& f) { return f.name == uncertain.name; });
     json::Value levels = json::Value::object();
-    for (std::size_t level = 0; level < place.shares.size(); ++level) {
-      levels[factor->level_names[level]] = place.shares[level];
+    for (std::size_t level = 0; level < uncertain.shares.size(); ++level) {
+      levels[factor->level_names[level]] = uncertain.shares[level];
     }
     return levels;
   };
   const auto of_levels =
-      json::object<FactorUncertainty>({{"shares", shares, json::map(json::number())}});
+      json::object<FactorUncertainty>({{"shares", fractions, json::map(json::number())}});
   return json::format<FactorUncertainty>(
-      json::either({of_levels.schema, interval.schema}), [=](const FactorUncertainty& place) {
-        return (place.shares.empty() ? interval : of_levels).write(place);
+      json::either({of_levels.schema, interval.schema}), [=](const FactorUncertainty& uncertain) {
+        return (uncertain.shares.empty() ? interval : of_levels).write(uncertain);
       });
 }
 
@@ -79,7 +80,7 @@ json::Format<surfaces::OptimumUncertainty> uncertainty_format(
       {{"draws", &OptimumUncertainty::draws},
        {"exact", &OptimumUncertainty::exact},
        {"factors", &OptimumUncertainty::factors,
-        json::by_name(&FactorUncertainty::name, place_format(factors))},
+        json::by_name(&FactorUncertainty::name, format_of_factors(factors))},
        {"best_shares", &OptimumUncertainty::best_shares},
        {"expected_desirability_loss", &OptimumUncertainty::expected_desirability_loss},
        {"expected_response_loss", &OptimumUncertainty::expected_response_loss}});
@@ -205,10 +206,10 @@ json::Format<Analysis> none_format() {
 
 json::Format<analysis::Confirmation> confirmation_format() {
   using analysis::Confirmation, analysis::ConfirmedResponse;
-  const auto judgement =
+  const auto validation_format =
       json::words<Confirmation::Validation>({"open", "confirmed", "not confirmed", "no gain"});
   return json::object<Confirmation>(
-      {{"judgement", &Confirmation::validation, judgement},
+      {{"judgement", &Confirmation::validation, validation_format},
        {"runs", [](const Confirmation& assessed) { return assessed.planned.confirmation; }},
        {"baseline_runs", [](const Confirmation& assessed) { return assessed.planned.baseline; }},
        {"completed", &Confirmation::completed},

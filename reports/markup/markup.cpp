@@ -1,9 +1,11 @@
 #include "reports/markup/markup.h"
 
-#include "base/text.h"
+#include <fmt/format.h>
 
 #include <cassert>
 #include <cstdint>
+
+#include "base/text.h"
 
 namespace doetune::reports {
 namespace {
@@ -74,6 +76,16 @@ std::string escape_json_for_script(std::string_view json) {
           out += json[i];
       }
     }
+  }
+  return out;
+}
+
+std::string file_part(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    out += plain ? std::string(1, c) : fmt::format("_x{:02X}", static_cast<unsigned char>(c));
   }
   return out;
 }

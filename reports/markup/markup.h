@@ -16,6 +16,9 @@ std::string escape_markup(std::string_view text);
 /// JavaScript become \u escapes, which JSON parses as the same characters.
 std::string escape_json_for_script(std::string_view json);
 
+/// A name for use in file names and ids: keeps letters, digits and _, replaces others by _xHH.
+std::string file_part(std::string_view name);
+
 using Attributes = std::vector<std::pair<std::string_view, std::string>>;
 
 /// Writes elements sequentially. Names and values are untrusted (a factor's name, a program's error

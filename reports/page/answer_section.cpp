@@ -5,8 +5,8 @@
 
 #include "analysis/confirmation.h"
 #include "analysis/format.h"
+#include "analysis/reference_point.h"
 #include "analysis/settings_forms.h"
-#include "analysis/slice.h"
 #include "analysis/today.h"
 #include "reports/figures/range_bar.h"
 #include "reports/page/section.h"

@@ -1,7 +1,7 @@
 #include "analysis/effects.h"
 #include "analysis/format.h"
 #include "analysis/level_words.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
 

@@ -9,7 +9,7 @@
 #include "analysis/conditions.h"
 #include "analysis/effects.h"
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "base/version.h"
 #include "reports/page/glossary.h"
 #include "reports/page/section.h"
@@ -67,11 +67,11 @@ std::string equation(const analysis::ResponseAnalysis& response) {
 std::string design_text(const analysis::Analysis& analysis) {
   const study::Study& study = analysis.directory->study;
   const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
-  const auto judging = static_cast<int>(
+  const auto validating = static_cast<int>(
       std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.validates(); }));
   return fmt::format("{}, {}{}, seed {}", study.design.type,
-                     analysis::count_of(static_cast<int>(runs.size()) - judging, "run"),
-                     judging == 0 ? "" : fmt::format(" and {} for confirmation", judging),
+                     analysis::count_of(static_cast<int>(runs.size()) - validating, "run"),
+                     validating == 0 ? "" : fmt::format(" and {} for confirmation", validating),
                      study.seed);
 }
 

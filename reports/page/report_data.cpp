@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "base/json_format.h"
 #include "doe/design.h"
-#include "reports/figures/figures.h"
+#include "reports/figures/axes.h"
 #include "reports/json/surface_json.h"
 
 namespace doetune::reports {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "analysis/surface_words.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
@@ -15,13 +15,14 @@ namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
 
-std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertainty& place) {
+std::string uncertainty_text(const doe::Factor& factor,
+                             const surfaces::FactorUncertainty& uncertain) {
   if (!factor.is_categorical()) {
-    const std::string low = factor.format(factor.snap(place.settings.low));
-    const std::string high = factor.format(factor.snap(place.settings.high));
+    const std::string low = factor.format(factor.snap(uncertain.settings.low));
+    const std::string high = factor.format(factor.snap(uncertain.settings.high));
     return low == high ? low : low + " to " + high;
   }
-  const std::vector<double>& shares = place.shares;
+  const std::vector<double>& shares = uncertain.shares;
   std::string text;
   for (std::size_t level = 0; level < shares.size(); ++level) {
     text += fmt::format("{}{} {}", level == 0 ? "" : ", ", factor.level_names[level],
@@ -30,16 +31,16 @@ std::string place_text(const doe::Factor& factor, const surfaces::FactorUncertai
   return text;
 }
 
-void write_place(const analysis::Analysis& analysis, Markup& out) {
+void write_uncertainty(const analysis::Analysis& analysis, Markup& out) {
   const auto& uncertainty = analysis.details->uncertainty;
   if (!uncertainty) return;
   const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
   Rows rows;
   for (std::size_t f = 0; f < factors.size(); ++f) {
-    const surfaces::FactorUncertainty& place = uncertainty->factors[f];
+    const surfaces::FactorUncertainty& uncertain = uncertainty->factors[f];
     rows.push_back({text_cell(analysis::name_with_unit(factors[f].name, factors[f].unit)),
                     {factors[f].format(analysis.optimum->best.settings[f])},
-                    text_cell(place_text(factors[f], place))});
+                    text_cell(uncertainty_text(factors[f], uncertain))});
   }
   out.element("h3", "Location of the true optimum");
   out.element("p", fmt::format("{} surfaces were drawn from their uncertainty, given the runs, and "
@@ -101,7 +102,7 @@ void write_robustness(const Page& page, Markup& out) {
       out.element("p", "No factor can be moved by a step: all are categorical or fixed.");
     }
     write_figures(page.tornados, out, "figures pairs");
-    write_place(page.analysis, out);
+    write_uncertainty(page.analysis, out);
   } else {
     out.element("p", "Without an optimum, its robustness cannot be assessed.");
   }

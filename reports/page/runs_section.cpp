@@ -5,11 +5,11 @@
 #include <set>
 
 #include "analysis/format.h"
+#include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
-#include "analysis/slice.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"
-#include "study/quantities.h"
+#include "study/telemetry_quantities.h"
 
 namespace doetune::reports {
 namespace {
@@ -18,25 +18,25 @@ constexpr std::size_t kManyRuns = 60;   // larger tables are collapsed
 constexpr std::size_t kMaxRows = 2000;  // larger tables are cut: browsers lay them out slowly
 
 /// "n1, GPU 0"
-std::string place_text(const study::RunRecord& record) {
+std::string host_text(const study::RunRecord& record) {
   return record.host + (record.gpu.empty() ? "" : ", " + analysis::gpu_text(record.gpu));
 }
 
 /// Which columns differ between runs. Common values are stated once, above the table.
 struct Columns {
-  std::set<std::string> places;
+  std::set<std::string> hosts;
   bool bottleneck = false;
   bool status = false;
 
   explicit Columns(const analysis::Analysis& analysis)
       : status(analysis.completed() < static_cast<int>(analysis.directory->plan.runs.size())) {
     for (const auto& [run, record] : analysis.records) {
-      if (!record.host.empty()) places.insert(place_text(record));
+      if (!record.host.empty()) hosts.insert(host_text(record));
       bottleneck = bottleneck || !record.bottleneck.empty();
     }
   }
 
-  bool place() const { return places.size() > 1; }
+  bool several_hosts() const { return hosts.size() > 1; }
 };
 
 const study::RunRecord* record_of(const analysis::Analysis& analysis, int run) {
@@ -53,7 +53,7 @@ std::vector<std::string> header(const analysis::Analysis& analysis, const Column
     titles.push_back(analysis::name_with_unit(response.response.name, response.response.unit));
   }
   if (columns.bottleneck) titles.emplace_back("Limited by");
-  if (columns.place()) titles.emplace_back("Where");
+  if (columns.several_hosts()) titles.emplace_back("Where");
   if (columns.status) titles.emplace_back("Status");
   titles.emplace_back("Remark");
   return titles;
@@ -73,8 +73,8 @@ Cell bottleneck_cell(const study::RunRecord* record) {
   return cell;
 }
 
-Cell place_cell(const study::RunRecord* record) {
-  return text_cell(record == nullptr || record->host.empty() ? "–" : place_text(*record));
+Cell host_cell(const study::RunRecord* record) {
+  return text_cell(record == nullptr || record->host.empty() ? "–" : host_text(*record));
 }
 
 /// The reason of a failure, the number of attempts, and flags of the measurement.
@@ -102,7 +102,7 @@ std::vector<Cell> row(const analysis::Analysis& analysis, const Columns& columns
     cells.push_back(response_cell(record, response.response.name));
   }
   if (columns.bottleneck) cells.push_back(bottleneck_cell(record));
-  if (columns.place()) cells.push_back(place_cell(record));
+  if (columns.several_hosts()) cells.push_back(host_cell(record));
   if (columns.status) {
     cells.push_back(text_cell(
         record == nullptr ? "not run" : std::string(study::run_status_name(record->status))));
@@ -168,8 +168,8 @@ void write_runs(const Page& page, Markup& out) {
   out.element("p", fmt::format("{} of {} completed{}{}.", analysis.completed(),
                                analysis::count_of(static_cast<int>(runs.size()), "planned run"),
                                flagged == 0 ? "" : fmt::format(", {} of them flagged", flagged),
-                               columns.places.size() == 1 && *columns.places.begin() != "imported"
-                                   ? ", all on " + *columns.places.begin()
+                               columns.hosts.size() == 1 && *columns.hosts.begin() != "imported"
+                                   ? ", all on " + *columns.hosts.begin()
                                    : ""));
   write_bottlenecks(analysis, out);
   std::vector<std::vector<Cell>> rows;

@@ -35,7 +35,7 @@ Page make_page(const analysis::Analysis& analysis);
 /// All figures of the page.
 std::vector<const Figure*> figures_of(const Page& page);
 
-/// A section of the page. To add one, write a source file and a line in html.cpp.
+/// A section of the page. To add one, write a source file and a line in report_page.cpp.
 struct Section {
   std::string_view id;  ///< the anchor
   std::string_view title;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analysis/format.h"
-#include "analysis/slice.h"
+#include "analysis/reference_point.h"
 #include "analysis/trade_off.h"
 #include "reports/page/section.h"
 #include "reports/page/section_parts.h"

@@ -7,7 +7,7 @@
 
 #include "runner/attempts/attempt.h"
 #include "runner/attempts/request.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 
 namespace doetune::runner {
 

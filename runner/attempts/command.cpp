@@ -24,8 +24,8 @@ void read_some(FileDescriptor& pipe, std::string& text) {
   std::array<char, 1 << 14> buffer;
   const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) pipe.close();
-  const std::size_t room = kMaxBytes - text.size();
-  if (got > 0) text.append(buffer.data(), std::min(static_cast<std::size_t>(got), room));
+  const std::size_t capacity = kMaxBytes - text.size();
+  if (got > 0) text.append(buffer.data(), std::min(static_cast<std::size_t>(got), capacity));
 }
 
 /// Reads until the program has ended and its pipes are empty; false at the deadline. Does not wait

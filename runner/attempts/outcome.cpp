@@ -17,7 +17,7 @@
 #include "runner/processes/untrusted_json.h"
 #include "runner/telemetry/bottleneck.h"
 #include "runner/telemetry/summary.h"
-#include "study/results.h"
+#include "study/directory/results.h"
 
 namespace doetune::runner {
 namespace {

@@ -42,9 +42,9 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory);
 /// backreferences, no lookahead: matching takes linear time), applied to each line; the last
 /// matching line counts, and of it the first group if there is one.
 ///
-/// A response named like a quantity of the runner's telemetry (study/quantities.h) is taken from
-/// there unless the program reports it. Telemetry is evaluated over the window that the program
-/// reports, by default everything after the study's warm-up.
+/// A response named like a quantity of the runner's telemetry (study/telemetry_quantities.h) is
+/// taken from there unless the program reports it. Telemetry is evaluated over the window that the
+/// program reports, by default everything after the study's warm-up.
 ///
 /// completed   exit code 0, every measured response present and finite
 /// infeasible  exit code 77, or not 0 with an out-of-memory message in the output

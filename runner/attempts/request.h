@@ -9,7 +9,7 @@
 
 #include "runner/attempts/attempt.h"
 #include "runner/attempts/slots.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "study/plan.h"
 #include "study/study.h"
 

@@ -36,13 +36,13 @@ SlotPool::SlotPool(std::vector<HostCapacity> capacities) {
 }
 
 void SlotPool::check(int gpus) const {
-  std::size_t most = 0;
+  std::size_t max_gpus = 0;
   for (const State& state : states_) {
     if (!state.capacity.assigns_gpus) return;
-    most = std::max(most, state.capacity.gpus.size());
+    max_gpus = std::max(max_gpus, state.capacity.gpus.size());
   }
-  if (static_cast<int>(most) < gpus) {
-    throw RunError(fmt::format("a run needs {} GPUs, but there are {}", gpus, most),
+  if (static_cast<int>(max_gpus) < gpus) {
+    throw RunError(fmt::format("a run needs {} GPUs, but there are {}", gpus, max_gpus),
                    "run.gpus_per_run");
   }
 }

@@ -84,7 +84,7 @@ std::optional<Watchdog::Verdict> Watchdog::look_for_hang(double now_s, double ac
     return std::nullopt;
   }
   const double quiet_s = now_s - quiet_since_s_;
-  if (activity_s - *activity_s_ > kIdleShare * std::max(quiet_s, *hang_after_s_ / 10)) {
+  if (activity_s - *activity_s_ > kIdleFraction * std::max(quiet_s, *hang_after_s_ / 10)) {
     quiet_since_s_ = now_s;
     activity_s_ = activity_s;
     return std::nullopt;

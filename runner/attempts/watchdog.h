@@ -18,7 +18,7 @@ class Watchdog {
  public:
   /// A silent program that uses less than this fraction of a processor counts as inactive: threads
   /// that poll a queue or a device wake up occasionally.
-  static constexpr double kIdleShare = 0.01;
+  static constexpr double kIdleFraction = 0.01;
 
   struct Verdict {
     EndCause cause;

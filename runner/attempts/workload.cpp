@@ -12,7 +12,7 @@
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
 #include "runner/processes/untrusted_json.h"
-#include "study/quantities.h"
+#include "study/telemetry_quantities.h"
 
 namespace doetune::runner {
 namespace {

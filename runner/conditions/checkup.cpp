@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 using Level = FindingLevel;
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
-constexpr double kBusy_share = 0.1;
+constexpr double kBusy_fraction = 0.1;
 constexpr double kLittleDisk_bytes = kGiB;
 
 /// A program that some launchers require.
@@ -38,7 +38,7 @@ constexpr std::array kClients{
     Client{"ssh", "the OpenSSH client", "openssh-client", "by the launcher ssh"},
     Client{"mpirun", "mpirun", "openmpi-bin", "by workloads of several processes without Slurm"}};
 
-std::optional<double> busy_share() {
+std::optional<double> busy_fraction() {
   ProcFile stat("/proc/stat");
   const CpuTimes before = cpu_times(stat.read(), {});
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -96,10 +96,10 @@ void check_gpus(const Json& conditions, std::vector<Finding>& found) {
 
 void check_processors(const Json& conditions, const MachineState& state,
                       std::vector<Finding>& found) {
-  if (state.cpu_busy_share && *state.cpu_busy_share >= kBusy_share) {
+  if (state.cpu_busy_fraction && *state.cpu_busy_fraction >= kBusy_fraction) {
     found.push_back({Level::kDoubtful,
                      fmt::format("other programs use {:.0f} % of the processors now",
-                                 100 * *state.cpu_busy_share),
+                                 100 * *state.cpu_busy_fraction),
                      "stop them before measuring (top lists them)"});
   }
   const Json& governor = conditions.at("cpu").at("governor");
@@ -157,7 +157,7 @@ void check_programs(const MachineState& state, std::vector<Finding>& found) {
 
 MachineState read_machine_state(const std::filesystem::path& directory) {
   MachineState state;
-  state.cpu_busy_share = busy_share();
+  state.cpu_busy_fraction = busy_fraction();
   const std::string meminfo = read_proc_file("/proc/meminfo");
   state.memory_available_bytes = meminfo_bytes(meminfo, "MemAvailable");
   const auto swap = meminfo_bytes(meminfo, "SwapTotal");

@@ -12,7 +12,7 @@ namespace doetune::runner {
 
 /// Current state of the machine.
 struct MachineState {
-  std::optional<double> cpu_busy_share;  ///< over all processors
+  std::optional<double> cpu_busy_fraction;  ///< over all processors
   std::optional<double> memory_available_bytes;
   std::optional<double> swap_used_bytes;
   std::optional<double> disk_free_bytes;  ///< for this user, in the directory's file system

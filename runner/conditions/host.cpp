@@ -93,11 +93,11 @@ fs::path group_of(const fs::path& root, const std::string& controller) {
 /// The minimum value over this process' control group and all its ancestors.
 template <class Read>
 std::optional<double> tightest(const fs::path& hierarchy, fs::path group, const Read& read) {
-  std::optional<double> least;
+  std::optional<double> lowest;
   for (;; group = group.parent_path()) {
     const auto limit = read(hierarchy / group.relative_path());
-    if (limit && (!least || *limit < *least)) least = limit;
-    if (group == group.parent_path()) return least;
+    if (limit && (!lowest || *limit < *lowest)) lowest = limit;
+    if (group == group.parent_path()) return lowest;
   }
 }
 

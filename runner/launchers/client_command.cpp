@@ -32,9 +32,9 @@ void drain_pipe(FileDescriptor& pipe, std::string& text, bool& cut) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) return pipe.close();
-    const auto room = std::min(static_cast<std::size_t>(got), kMaxOutputBytes - text.size());
-    text.append(buffer.data(), room);
-    cut = cut || room < static_cast<std::size_t>(got);
+    const auto kept = std::min(static_cast<std::size_t>(got), kMaxOutputBytes - text.size());
+    text.append(buffer.data(), kept);
+    cut = cut || kept < static_cast<std::size_t>(got);
   }
 }
 

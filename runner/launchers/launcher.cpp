@@ -35,7 +35,7 @@ constexpr std::array kLauncherTypes{
 }  // namespace
 
 std::vector<HostCapacity> Launcher::capacities(const study::RunSettings& run,
-                                               const PlaceOptions& options) const {
+                                               const SlotOptions& options) const {
   HostCapacity capacity;
   capacity.jobs = options.jobs.value_or(run.jobs.value_or(1));
   capacity.gpus = options.gpus;

@@ -25,7 +25,7 @@ struct LauncherRequest {
 };
 
 /// Options of the command line that override the study file.
-struct PlaceOptions {
+struct SlotOptions {
   std::optional<int> jobs;        ///< concurrent runs
   std::vector<std::string> gpus;  ///< to divide among the runs; empty: all available
 };
@@ -48,7 +48,7 @@ class Launcher {
   /// The hosts on which runs can be placed now; by default this machine. Throws RunError, with a
   /// remedy, for a cluster that cannot be queried.
   virtual std::vector<HostCapacity> capacities(const study::RunSettings& run,
-                                               const PlaceOptions& options) const;
+                                               const SlotOptions& options) const;
 
   /// The program that starts the ranks of a multi-process program.
   virtual std::string_view ranks() const { return "mpirun"; }

@@ -240,7 +240,7 @@ std::optional<std::vector<LauncherEvent>> LocalLauncher::wait(double timeout_s, 
     // Read the clock before the check: this process may be suspended between the two.
     const double seen_s = now_s();
     const bool over = is_readable(running.process.handle.get(), 0);
-    if (!over) heed_limits(running, seen_s);
+    if (!over) enforce_limits(running, seen_s);
     if (over && !running.ended_s) running.ended_s = seen_s;
     if (over || running.stop == Stop::kGivenUp) ended.push_back(name);
   }
@@ -262,12 +262,12 @@ bool LocalLauncher::is_signalled(const std::vector<std::string>& ended, int wake
   return pause_s > 0 && is_readable(wake, pause_s);
 }
 
-void LocalLauncher::heed_limits(Running& running, double now_s) {
-  heed_watchdog(running, now_s);
+void LocalLauncher::enforce_limits(Running& running, double now_s) {
+  apply_watchdog(running, now_s);
   if (now_s >= running.deadline_s) stop_further(running, now_s);
 }
 
-void LocalLauncher::heed_watchdog(Running& running, double now_s) {
+void LocalLauncher::apply_watchdog(Running& running, double now_s) {
   const auto verdict = running.watchdog.look(
       now_s, [&] { return recorder_ ? recorder_->activity(running.attempt.name) : 0.0; });
   if (!verdict || running.stop != Stop::kNone) return;

@@ -78,8 +78,8 @@ class LocalLauncher : public Launcher {
   bool is_signalled(const std::vector<std::string>& ended, int wake) const;
   void watch(int descriptor);
   void record(const Attempt& attempt, pid_t program);
-  void heed_limits(Running& running, double now_s);
-  void heed_watchdog(Running& running, double now_s);
+  void enforce_limits(Running& running, double now_s);
+  void apply_watchdog(Running& running, double now_s);
   void explain_memory(const Running& running, AttemptEnd& end) const;
   void stop_further(Running& running, double now_s);
   void drain(Running& running);

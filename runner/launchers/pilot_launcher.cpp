@@ -24,7 +24,7 @@ constexpr double kUsualWait_s = 5;
 constexpr double kWhileQueued_s = 1;   ///< polling interval until the nodes are allocated
 constexpr double kRetryStep_s = 0.25;  ///< delay before retrying a step that did not fit; doubled
 constexpr double kMaxRetryStep_s = 4;
-constexpr double kNoRoom_s = 15;  ///< without a step of ours running: resources are lost
+constexpr double kFull_s = 15;  ///< without a step of ours running: resources are lost
 constexpr double kMinPilot_s = 3600;
 constexpr int kAttemptsInPilot = 10;  ///< one after another, if the study sets no limit
 
@@ -68,7 +68,7 @@ PilotLauncher::~PilotLauncher() {
 }
 
 std::vector<HostCapacity> PilotLauncher::capacities(const study::RunSettings& run,
-                                                    const PlaceOptions& options) const {
+                                                    const SlotOptions& options) const {
   check_slurm("slurm-pilot", run, options);
   HostCapacity capacity;
   capacity.jobs = options.jobs.value_or(run.jobs.value_or(run.slurm.nodes));
@@ -79,7 +79,7 @@ std::vector<HostCapacity> PilotLauncher::capacities(const study::RunSettings& ru
 std::vector<std::string> PilotLauncher::sbatch() const {
   const study::RunSettings& run = request_.run;
   const study::SlurmSettings& slurm = run.slurm;
-  const double attempt_s = run.timeout_s + run.stop_grace_s + kSlurmRoom_s;
+  const double attempt_s = run.timeout_s + run.stop_grace_s + kSlurmMargin_s;
   const double limit_s =
       slurm.time_limit_s.value_or(std::max(kMinPilot_s, kAttemptsInPilot * attempt_s));
   const int jobs_on_node = (jobs_ + slurm.nodes - 1) / slurm.nodes;
@@ -150,12 +150,12 @@ void PilotLauncher::note_refusal() {
     retry_step_s_ = kRetryStep_s;
     retry_s_ = now_s + kRetryStep_s;
   }
-  if (!no_room_since_s_ || any_begun()) no_room_since_s_ = now_s;
-  if (now_s >= *no_room_since_s_ + kNoRoom_s) leave_full_pilot();
+  if (!full_since_s_ || any_begun()) full_since_s_ = now_s;
+  if (now_s >= *full_since_s_ + kFull_s) leave_full_pilot();
 }
 
 /// Called if a step has begun or ended, or for new nodes: all waiting steps are started again.
-void PilotLauncher::found_room() {
+void PilotLauncher::found_resources() {
   retried_.clear();
   if (retry_step_s_ == 0) return;
   retry_step_s_ = 0;
@@ -166,7 +166,7 @@ void PilotLauncher::found_room() {
 void PilotLauncher::leave_full_pilot() {
   commands_.start({"scancel", id_}, kSlurmAnswer_s, [](const auto&) {});
   left_id_ = id_;
-  pilot_ended("it had no room for a step, though no run was in progress");
+  pilot_ended("it had no resources for a step, though no run was in progress");
 }
 
 void PilotLauncher::submit(const Attempt& given) {
@@ -182,7 +182,7 @@ void PilotLauncher::submit(const Attempt& given) {
 
 /// Begins all of them; after a refusal, one at a time with growing delays until one has begun.
 void PilotLauncher::begin_waiting() {
-  if (has_begun(retried_)) found_room();
+  if (has_begun(retried_)) found_resources();
   while (pilot_ == Pilot::kRunning && !waiting_.empty() && monotonic_s() >= retry_s_) {
     begin(waiting_.front());
     if (retry_step_s_ > 0) {
@@ -280,8 +280,8 @@ void PilotLauncher::report_why_it_waits(const SlurmJob& job) {
 
 void PilotLauncher::pilot_ended(const std::string& why) {
   pilot_ = Pilot::kNone;
-  no_room_since_s_.reset();
-  found_room();
+  full_since_s_.reset();
+  found_resources();
   stop_clients();  // an srun may wait forever for a step in it
   if (++fruitless_ >= kMaxFruitless) {
     give_up(fmt::format("{} consecutive allocations ended before any run did; the last: {}",

@@ -25,7 +25,7 @@ class PilotLauncher : public ClientLauncher {
   ~PilotLauncher() override;
 
   std::vector<HostCapacity> capacities(const study::RunSettings& run,
-                                       const PlaceOptions& options) const override;
+                                       const SlotOptions& options) const override;
   void submit(const Attempt& attempt) override;
   std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   void cancel(const std::string& attempt) override;
@@ -36,8 +36,8 @@ class PilotLauncher : public ClientLauncher {
   AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) override;
   void had_begun(const std::string&) override {
     fruitless_ = 0;
-    no_room_since_s_.reset();
-    found_room();
+    full_since_s_.reset();
+    found_resources();
   }
 
  private:
@@ -53,7 +53,7 @@ class PilotLauncher : public ClientLauncher {
   void report_why_it_waits(const SlurmJob& job);
   void begin_waiting();
   void note_refusal();
-  void found_room();
+  void found_resources();
   void leave_full_pilot();
 
   std::filesystem::path alive_;
@@ -70,11 +70,11 @@ class PilotLauncher : public ClientLauncher {
   int ranks_ = 1;      ///< maximum of an attempt
   std::deque<Attempt> waiting_;
   double kept_alive_s_ = 0;
-  double retry_s_ = 0;                          ///< when to retry steps that did not fit
-  double retry_step_s_ = 0;                     ///< delay between such steps; 0: none was refused
-  std::string retried_;                         ///< the attempt that was retried last
-  std::optional<double> no_room_since_s_ = {};  ///< time since which no step fitted and none ended
-  std::string left_id_;                         ///< of a pilot being cancelled
+  double retry_s_ = 0;                       ///< when to retry steps that did not fit
+  double retry_step_s_ = 0;                  ///< delay between such steps; 0: none was refused
+  std::string retried_;                      ///< the attempt that was retried last
+  std::optional<double> full_since_s_ = {};  ///< time since which no step fitted and none ended
+  std::string left_id_;                      ///< of a pilot being cancelled
 };
 
 }  // namespace doetune::runner

@@ -42,7 +42,7 @@ int slurm_minutes(double seconds) {
 }
 
 void check_slurm(std::string_view launcher, const study::RunSettings& run,
-                 const PlaceOptions& options) {
+                 const SlotOptions& options) {
   for (const char* client : {"sbatch", "squeue", "scancel", "scontrol", "srun"}) {
     if (!in_path(client).empty()) continue;
     throw RunError(
@@ -102,7 +102,7 @@ std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::str
                                           const std::set<std::string>& excluded_nodes) {
   const study::SlurmSettings& slurm = run.slurm;
   const double limit_s =
-      slurm.time_limit_s.value_or(attempt.time_limit_s + attempt.stop_grace_s + kSlurmRoom_s);
+      slurm.time_limit_s.value_or(attempt.time_limit_s + attempt.stop_grace_s + kSlurmMargin_s);
   const std::string tasks = fmt::format("--ntasks={}", std::max(attempt.processes, 1));
   std::vector<std::string> arguments =
       sbatch_head(job_name, run, limit_s, tasks, attempt.gpus_wanted);

@@ -30,7 +30,7 @@ std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::str
 /// Throws RunError if the launcher of this name cannot work: missing Slurm clients in PATH or
 /// doetune-attempt, or GPU requests that Slurm does not support.
 void check_slurm(std::string_view launcher, const study::RunSettings& run,
-                 const PlaceOptions& options);
+                 const SlotOptions& options);
 
 /// Arguments common to all jobs: name, limit, nodes, `tasks` ("--ntasks=4"), partition, account and
 /// GPUs, or what the study specifies instead.
@@ -41,7 +41,7 @@ std::vector<std::string> sbatch_head(const std::string& job_name, const study::R
 int slurm_minutes(double seconds);
 
 /// Additional time for Slurm to start and end a job.
-inline constexpr double kSlurmRoom_s = 60;
+inline constexpr double kSlurmMargin_s = 60;
 
 /// Settings for ranks started by srun: no spinning, since ranks do not know that they share
 /// processors, and the processors per rank, which srun takes from sbatch only up to Slurm 21.08.

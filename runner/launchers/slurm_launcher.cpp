@@ -23,7 +23,7 @@ constexpr double kMaxHeartbeat_s = 10;
 constexpr double kMaxSettle_s = 15;  ///< time for a network file system to show what a node wrote
 constexpr double kMinLook_s = 0.1;
 constexpr double kMaxLook_s = 5;
-constexpr double kLookShare = 0.05;  ///< maximum fraction of time spent checking for ends
+constexpr double kLookFraction = 0.05;  ///< maximum fraction of time spent checking for ends
 constexpr std::size_t kMaxLogBytes = 4096;
 
 /// How long a final state, or absence from the queue, must persist before it is believed.
@@ -75,7 +75,7 @@ SlurmLauncher::~SlurmLauncher() {
 }
 
 std::vector<HostCapacity> SlurmLauncher::capacities(const study::RunSettings& run,
-                                                    const PlaceOptions& options) const {
+                                                    const SlotOptions& options) const {
   check_slurm("slurm", run, options);
   HostCapacity capacity;
   capacity.jobs = std::min(options.jobs.value_or(run.jobs.value_or(run.slurm.max_queued)),
@@ -213,7 +213,7 @@ void SlurmLauncher::look() {
     }
   }
   const double ended_s = monotonic_s();
-  look_due_s_ = ended_s + std::clamp((ended_s - began_s) / kLookShare, kMinLook_s, kMaxLook_s);
+  look_due_s_ = ended_s + std::clamp((ended_s - began_s) / kLookFraction, kMinLook_s, kMaxLook_s);
 }
 
 void SlurmLauncher::consider_all() {

@@ -30,7 +30,7 @@ class SlurmLauncher : public Launcher {
   ~SlurmLauncher() override;  ///< jobs continue; the next doetune resumes them
 
   std::vector<HostCapacity> capacities(const study::RunSettings& run,
-                                       const PlaceOptions& options) const override;
+                                       const SlotOptions& options) const override;
   std::string_view ranks() const override { return "srun"; }
   void submit(const Attempt& attempt) override;
   bool resume(const Attempt& attempt) override;

@@ -19,7 +19,7 @@ constexpr int kMaxFailures = 2;
 }  // namespace
 
 std::vector<HostCapacity> SshLauncher::capacities(const study::RunSettings& run,
-                                                  const PlaceOptions& options) const {
+                                                  const SlotOptions& options) const {
   if (run.ssh.hosts.empty()) {
     throw RunError("the launcher ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}",
                    "run.ssh.hosts");

@@ -18,7 +18,7 @@ class SshLauncher : public ClientLauncher {
   explicit SshLauncher(LauncherRequest request) : ClientLauncher(std::move(request)) {}
 
   std::vector<HostCapacity> capacities(const study::RunSettings& run,
-                                       const PlaceOptions& options) const override;
+                                       const SlotOptions& options) const override;
   std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   std::set<std::string> closed_hosts() const override { return closed_; }
 

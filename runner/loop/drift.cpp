@@ -72,9 +72,9 @@ std::string drift_text(const Drift& drift) {
   const char* const what = drift.is_clear                 ? "drifts"
                            : drift.half_width <= kTooWide ? "is steady at the centre"
                                                           : "varies too much to detect a drift";
-  const auto percent = [](double share) {
-    return std::abs(share) >= 1 ? fmt::format("{:.0f}", 100 * share)
-                                : fmt::format("{:.2g}", 100 * share);
+  const auto percent = [](double fraction) {
+    return std::abs(fraction) >= 1 ? fmt::format("{:.0f}", 100 * fraction)
+                                   : fmt::format("{:.2g}", 100 * fraction);
   };
   return fmt::format("{} {}: {}{} % (±{} %) over {} centre runs", drift.response, what,
                      drift.change < 0 ? "" : "+", percent(drift.change), percent(drift.half_width),

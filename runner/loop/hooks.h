@@ -8,7 +8,7 @@
 
 #include "runner/attempts/command.h"
 #include "runner/loop/progress.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 
 namespace doetune::runner {
 

@@ -16,7 +16,7 @@ namespace doetune::runner {
 namespace {
 
 constexpr double kRedrawEvery_s = 1;
-constexpr double kRedrawAtMostEvery_s = 0.1;
+constexpr double kMinRedrawInterval_s = 0.1;
 constexpr double kHeartbeatEvery_s = 60;
 constexpr int kDefaultWidth = 80;
 constexpr std::string_view kSeparator = " · ";
@@ -103,8 +103,8 @@ std::string clock_text(double seconds) {
 
 std::string fitted(const std::string& front, const std::string& middle, const std::string& back,
                    int width) {
-  const int room = width - columns(front) - columns(back);
-  return cut(front + cut(middle, std::max(room, 1)) + back, width);
+  const int space = width - columns(front) - columns(back);
+  return cut(front + cut(middle, std::max(space, 1)) + back, width);
 }
 
 std::string run_text(const study::Study& study, const study::PlannedRun& run) {
@@ -172,7 +172,7 @@ double ProgressPrinter::tick(const Progress& progress, double now_s) {
          false);
     return kHeartbeatEvery_s;
   }
-  const double due_s = changed_ ? kRedrawAtMostEvery_s : kRedrawEvery_s;
+  const double due_s = changed_ ? kMinRedrawInterval_s : kRedrawEvery_s;
   if (since_s < due_s) return due_s - since_s;
   output_.write(fmt::format("{}{}", kClearLine, status_line(progress, now_s)));
   drawn_s_ = now_s;
@@ -187,12 +187,12 @@ std::string ProgressPrinter::status_line(const Progress& progress, double now_s)
   const std::string front = tally(progress.counts()) + " ";
   const std::string back =
       fmt::format("{}{}{}", kSeparator, times(progress, now_s), troubles(progress));
-  const int room = width - columns(front) - columns(back) - columns(current_);
+  const int space = width - columns(front) - columns(back) - columns(current_);
   std::string measured;
   for (const std::string& text : measured_) {
     const std::string more = measured.empty() ? fmt::format("{}#{}: {}", kSeparator, last_, text)
                                               : measured + " " + text;
-    if (!measured.empty() && columns(more) > room) break;
+    if (!measured.empty() && columns(more) > space) break;
     measured = more;
   }
   return fitted(front, current_, measured + back, width);

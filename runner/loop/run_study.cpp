@@ -17,8 +17,8 @@
 #include "runner/conditions/store.h"
 #include "runner/loop/drift.h"
 #include "runner/loop/hooks.h"
-#include "study/journal.h"
-#include "study/results.h"
+#include "study/directory/journal.h"
+#include "study/directory/results.h"
 
 namespace doetune::runner {
 namespace {
@@ -30,7 +30,7 @@ using study::StudyDirectory;
 
 constexpr double kLookEvery_s = 1;  ///< interval between checks of the study directory
 constexpr double kResultsEvery_s = 1;
-constexpr double kResultsShare = 0.05;  ///< maximum fraction of time spent writing results.csv
+constexpr double kResultsFraction = 0.05;  ///< maximum fraction of time spent writing results.csv
 
 Selection selection_of(const StudyDirectory& directory, const RunOptions& options) {
   const study::RunSettings& run = directory.study.run;
@@ -238,12 +238,12 @@ class StudyRun {
         launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s, kLookEvery_s})),
                        interrupts_.descriptor());
     lock_.check();  // before attempts are assessed by files that may be gone
-    heed_interrupts();
+    handle_interrupts();
     for (const LauncherEvent& event : events.value_or(std::vector<LauncherEvent>())) end(event);
     if (results_stale_ && now_s_() >= results_due_s_) write_results();
   }
 
-  void heed_interrupts() {
+  void handle_interrupts() {
     const int count = interrupts_.count();
     if (count == interrupts_seen_) return;
     if (interrupts_seen_ == 0 && count == 1) {
@@ -277,7 +277,7 @@ class StudyRun {
     sink_.ended(progress_, run, record, ended.directory, again);
     report_drift(run);
     report(hooks_.after_run(record, ended.directory));
-    if (!again) heed_failure(record);
+    if (!again) handle_failure(record);
   }
 
   /// Reports each drifting response once, at the first centre run that makes it significant.
@@ -288,7 +288,7 @@ class StudyRun {
     }
   }
 
-  void heed_failure(const RunRecord& record) {
+  void handle_failure(const RunRecord& record) {
     const bool failed = record.status == RunStatus::kFailed ||
                         record.status == RunStatus::kTimedOut || record.status == RunStatus::kLost;
     if (!failed || gave_up_ || directory_.study.run.on_failure != study::OnFailure::kStop) return;
@@ -320,7 +320,7 @@ class StudyRun {
     const double began_s = now_s_();
     study::write_file_atomically(directory_.results_csv(), study::results_csv(directory_, final_));
     const double ended_s = now_s_();
-    results_due_s_ = ended_s + std::max(kResultsEvery_s, (ended_s - began_s) / kResultsShare);
+    results_due_s_ = ended_s + std::max(kResultsEvery_s, (ended_s - began_s) / kResultsFraction);
     results_stale_ = false;
   }
 

@@ -13,7 +13,7 @@
 #include "runner/loop/interrupts.h"
 #include "runner/loop/progress.h"
 #include "runner/loop/schedule.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 
 namespace doetune::runner {
 

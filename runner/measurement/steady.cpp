@@ -53,15 +53,15 @@ std::vector<double> ranks_of(std::span<const double> values) {
 std::size_t min_standard_error(std::span<const double> ranks) {
   double sum = 0;
   double squares = 0;
-  double least = std::numeric_limits<double>::infinity();
+  double smallest = std::numeric_limits<double>::infinity();
   std::size_t best = 0;
   for (std::size_t d = ranks.size(); d-- > 0;) {
     sum += ranks[d];
     squares += ranks[d] * ranks[d];
     const auto n = static_cast<double>(ranks.size() - d);
     const double error = (squares - sum * sum / n) / (n * n);
-    if (2 * d > ranks.size() || error > least) continue;
-    least = error;
+    if (2 * d > ranks.size() || error > smallest) continue;
+    smallest = error;
     best = d;
   }
   return best;

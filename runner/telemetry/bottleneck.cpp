@@ -10,15 +10,15 @@ namespace {
 
 constexpr double kBusy_percent = 90;
 constexpr double kMemoryBusy_percent = 80;
-constexpr double kStalled_share = 0.15;
-constexpr double kHeat_share = 0.1;
-constexpr double kMax_share = 0.5;
-constexpr double kAwaitingDisk_share = 0.2;
+constexpr double kStalled_fraction = 0.15;
+constexpr double kHeat_fraction = 0.1;
+constexpr double kLimiting_fraction = 0.5;
+constexpr double kAwaitingDisk_fraction = 0.2;
 constexpr double kOneThread_cores = 0.9;
 
-constexpr double kForeign_share = 0.05;
-constexpr double kSteal_share = 0.02;
-constexpr double kThrottled_share = 0.05;
+constexpr double kForeign_fraction = 0.05;
+constexpr double kSteal_fraction = 0.02;
+constexpr double kThrottled_fraction = 0.05;
 
 std::optional<double> fact(const Facts& facts, const char* name) {
   const auto found = facts.find(name);
@@ -36,7 +36,7 @@ bool below(const Facts& facts, const char* name, double threshold) {
   return value && *value < threshold;
 }
 
-std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+std::string percent(double fraction) { return fmt::format("{:.0f} %", 100 * fraction); }
 
 std::string gpus_busy(const Facts& facts) {
   const auto busy = fact(facts, "gpu_utilization");
@@ -46,7 +46,7 @@ std::string gpus_busy(const Facts& facts) {
 std::string cores_busy(const Facts& facts) {
   const auto busy = fact(facts, "cpu_utilization");
   if (!busy) return "";
-  const bool shared = at_least(facts, "foreign_cpu_share", kForeign_share);
+  const bool shared = at_least(facts, "foreign_cpu_share", kForeign_fraction);
   return fmt::format(
       "the assigned cores were {:.0f} % busy{}", *busy,
       shared ? fmt::format(" ({} by other programs)", percent(facts.at("foreign_cpu_share"))) : "");
@@ -66,7 +66,7 @@ std::string with_gpus(std::string sentence, const Facts& facts) {
 constexpr std::array kRules{
     BottleneckRule{
         "memory",
-        [](const Facts& facts) { return at_least(facts, "memory_stall_share", kStalled_share); },
+        [](const Facts& facts) { return at_least(facts, "memory_stall_share", kStalled_fraction); },
         [](const Facts& facts) {
           return with_gpus(fmt::format("programs waited for memory for {} of the time",
                                        percent(facts.at("memory_stall_share"))),
@@ -75,7 +75,7 @@ constexpr std::array kRules{
         "programs waited for memory for at least 15 % of the time"},
     BottleneckRule{
         "thermal_limited",
-        [](const Facts& facts) { return at_least(facts, "thermal_limited_share", kHeat_share); },
+        [](const Facts& facts) { return at_least(facts, "thermal_limited_share", kHeat_fraction); },
         [](const Facts& facts) {
           const auto temperature = fact(facts, "temperature_max");
           return fmt::format("the GPU was throttled by heat for {} of the time{}",
@@ -83,16 +83,18 @@ constexpr std::array kRules{
                              temperature ? fmt::format(", at {:.0f} C", *temperature) : "");
         },
         "a GPU was throttled by heat for at least 10 % of the time"},
-    BottleneckRule{
-        "power_limited",
-        [](const Facts& facts) { return at_least(facts, "power_limited_share", kMax_share); },
-        [](const Facts& facts) {
-          const auto power = fact(facts, "power");
-          return fmt::format("the GPU was throttled by its power limit for {} of the time{}",
-                             percent(facts.at("power_limited_share")),
-                             power ? fmt::format(", at {:.0f} W", *power) : "");
-        },
-        "a GPU was throttled by its power limit for at least 50 % of the time"},
+    BottleneckRule{"power_limited",
+                   [](const Facts& facts) {
+                     return at_least(facts, "power_limited_share", kLimiting_fraction);
+                   },
+                   [](const Facts& facts) {
+                     const auto power = fact(facts, "power");
+                     return fmt::format(
+                         "the GPU was throttled by its power limit for {} of the time{}",
+                         percent(facts.at("power_limited_share")),
+                         power ? fmt::format(", at {:.0f} W", *power) : "");
+                   },
+                   "a GPU was throttled by its power limit for at least 50 % of the time"},
     BottleneckRule{"gpu_memory_bandwidth",
                    [](const Facts& facts) {
                      return at_least(facts, "gpu_utilization", kBusy_percent) &&
@@ -117,7 +119,8 @@ constexpr std::array kRules{
         "the GPU was at least 90 % busy"},
     BottleneckRule{"decode",
                    [](const Facts& facts) {
-                     return cores_are_busy(facts) && at_least(facts, "decode_share", kMax_share);
+                     return cores_are_busy(facts) &&
+                            at_least(facts, "decode_share", kLimiting_fraction);
                    },
                    [](const Facts& facts) {
                      return with_gpus(fmt::format("{}, {} of the work decoding,", cores_busy(facts),
@@ -132,11 +135,11 @@ constexpr std::array kRules{
     BottleneckRule{
         "io",
         [](const Facts& facts) {
-          return at_least(facts, "iowait_share", kAwaitingDisk_share) ||
-                 at_least(facts, "io_stall_share", kMax_share);
+          return at_least(facts, "iowait_share", kAwaitingDisk_fraction) ||
+                 at_least(facts, "io_stall_share", kLimiting_fraction);
         },
         [](const Facts& facts) {
-          const bool idle = at_least(facts, "iowait_share", kAwaitingDisk_share);
+          const bool idle = at_least(facts, "iowait_share", kAwaitingDisk_fraction);
           return with_gpus(
               idle ? fmt::format("the assigned cores waited for a disk for {} of the time",
                                  percent(facts.at("iowait_share")))
@@ -169,13 +172,14 @@ std::string nothing_found(const Facts& facts) {
 
 std::vector<std::string> disturbances(const Facts& facts) {
   std::vector<std::string> found;
-  const auto share = [&](const char* name, double threshold, std::string_view sentence) {
+  const auto report = [&](const char* name, double threshold, std::string_view sentence) {
     if (!at_least(facts, name, threshold)) return;
     found.push_back(fmt::format(fmt::runtime(sentence), percent(facts.at(name))));
   };
-  share("foreign_cpu_share", kForeign_share, "other programs used {} of the assigned cores");
-  share("steal_share", kSteal_share, "the hypervisor took {} of the time of the assigned cores");
-  share("throttled_share", kThrottled_share, "the GPU was throttled for {} of the time");
+  report("foreign_cpu_share", kForeign_fraction, "other programs used {} of the assigned cores");
+  report("steal_share", kSteal_fraction,
+         "the hypervisor took {} of the time of the assigned cores");
+  report("throttled_share", kThrottled_fraction, "the GPU was throttled for {} of the time");
   if (const auto errors = fact(facts, "ecc_errors"); errors && *errors >= 1) {
     found.push_back(fmt::format("the GPU had {:.0f} memory errors", *errors));
   }

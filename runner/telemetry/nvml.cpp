@@ -129,8 +129,8 @@ void Nvml::Library::find_devices() {
 }
 
 void Nvml::Library::add_instances(const Device& gpu) {
-  const unsigned most = ask<unsigned>(max_instances, gpu.handle).value_or(0);
-  for (unsigned i = 0; i < most; ++i) {
+  const unsigned max_count = ask<unsigned>(max_instances, gpu.handle).value_or(0);
+  for (unsigned i = 0; i < max_count; ++i) {
     Device part;
     if (!instance(gpu.handle, i, &part.handle)) continue;  // indices may have gaps
     part.index = gpu.index;
@@ -250,9 +250,9 @@ GpuReading Nvml::read(const Device& device) const {
   const Handle handle = device.handle;
   reading.memory_used_bytes = library_->memory_used(handle);
   if (device.is_instance) return reading;
-  if (const auto share = ask<nvml::Utilization>(library_->utilization, handle)) {
-    reading.utilization = 0.01 * share->gpu;
-    reading.memory_utilization = 0.01 * share->memory;
+  if (const auto utilization_percent = ask<nvml::Utilization>(library_->utilization, handle)) {
+    reading.utilization = 0.01 * utilization_percent->gpu;
+    reading.memory_utilization = 0.01 * utilization_percent->memory;
   }
   reading.power_w = library_->power_w(handle);
   reading.energy_j = scaled(ask<unsigned long long>(library_->energy, handle), 1e-3);

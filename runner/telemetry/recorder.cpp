@@ -59,7 +59,7 @@ class Recording {
   void take(Reading reading) {
     const double now_s = reading.time_s;
     Sample sample{now_s, reading.host, std::move(reading.gpus)};
-    add_shares(reading.cpu, sample.host);
+    add_fractions(reading.cpu, sample.host);
     for (const GpuSample& gpu : sample.gpus) {
       if (sampled_s_) gpu_busy_s_ += gpu.utilization.value_or(0) * (now_s - *sampled_s_);
     }
@@ -73,7 +73,7 @@ class Recording {
   }
 
  private:
-  void add_shares(const CpuTimes& now, HostSample& host) {
+  void add_fractions(const CpuTimes& now, HostSample& host) {
     const CpuTimes before = std::exchange(cpu_, now).value_or(now);
     const double total_s = now.total_s() - before.total_s();
     if (total_s > 0) {
@@ -90,9 +90,9 @@ class Recording {
     const auto before = std::exchange(cpu_with_processes_, now);
     if (!before || now.total_s() <= before->total_s()) return;
     const double own_s = *host.process_cpu_s - process_cpu_s;
-    const double share =
+    const double fraction =
         (now.busy_s - before->busy_s - own_s) / (now.total_s() - before->total_s());
-    host.others = std::max(0.0, share);
+    host.others = std::max(0.0, fraction);
   }
 
   TelemetryTarget target_;

@@ -66,11 +66,11 @@ std::optional<double> growth_per_s(const Series& counter, const TimeWindow& wind
                     });
 }
 
-std::optional<double> greatest(const Series& series, const TimeWindow& window) {
+std::optional<double> max_reading(const Series& series, const TimeWindow& window) {
   return chosen(series, window, [](double a, double b) { return std::max(a, b); });
 }
 
-std::optional<double> least(const Series& series, const TimeWindow& window) {
+std::optional<double> min_reading(const Series& series, const TimeWindow& window) {
   return chosen(series, window, [](double a, double b) { return std::min(a, b); });
 }
 

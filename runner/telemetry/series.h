@@ -34,7 +34,7 @@ std::optional<double> mean_of_spans(const Series& series, const TimeWindow& wind
 std::optional<double> growth_per_s(const Series& counter, const TimeWindow& window);
 
 /// The maximum and minimum reading in the window.
-std::optional<double> greatest(const Series& series, const TimeWindow& window);
-std::optional<double> least(const Series& series, const TimeWindow& window);
+std::optional<double> max_reading(const Series& series, const TimeWindow& window);
+std::optional<double> min_reading(const Series& series, const TimeWindow& window);
 
 }  // namespace doetune::runner

@@ -31,12 +31,12 @@ class Pace {
   void at_once() { due_s_ = 0; }
   void took(double now_s, double cpu_s) {
     const bool first = due_s_ == 0;
-    due_s_ = now_s + (first ? kMin_s : std::max(kMin_s, cpu_s / kShare));
+    due_s_ = now_s + (first ? kMin_s : std::max(kMin_s, cpu_s / kMaxFraction));
   }
 
  private:
   static constexpr double kMin_s = 0.95;  ///< slightly below 1 s, so as not to miss a tick
-  static constexpr double kShare = 1.0 / 2000;
+  static constexpr double kMaxFraction = 1.0 / 2000;
   double due_s_ = 0;
 };
 

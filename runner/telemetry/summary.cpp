@@ -137,11 +137,11 @@ void summarise_gpus(Summary& summary, double window_s, std::optional<double> thr
               1 / kPercent);
   summary.set("gpu_memory_utilization",
               summary.gpus(mean_between, &GpuSample::memory_utilization, mean), 1 / kPercent);
-  summary.set("gpu_memory_peak", summary.gpus(greatest, &GpuSample::memory_used_bytes, maximum),
+  summary.set("gpu_memory_peak", summary.gpus(max_reading, &GpuSample::memory_used_bytes, maximum),
               kGiB);
   summary.set("sm_clock", summary.gpus(mean_between, &GpuSample::sm_clock_mhz, mean));
   summary.set("memory_clock", summary.gpus(mean_between, &GpuSample::memory_clock_mhz, mean));
-  summary.set("temperature_max", summary.gpus(greatest, &GpuSample::temperature_c, maximum));
+  summary.set("temperature_max", summary.gpus(max_reading, &GpuSample::temperature_c, maximum));
   summary.set("throttled_share", summary.held_back(kAnything));
   summary.set("power_limited_share", summary.held_back(kPower));
   summary.set("thermal_limited_share", summary.held_back(kHeat));
@@ -163,9 +163,9 @@ void summarise_host(Summary& summary, double window_s) {
   summary.set("foreign_cpu_share", summary.host(mean_of_spans, &HostSample::others));
   summary.set("iowait_share", summary.host(mean_of_spans, &HostSample::iowait));
   summary.set("steal_share", summary.host(mean_of_spans, &HostSample::steal));
-  summary.set("memory_peak", summary.host(greatest, &HostSample::resident_bytes), kGiB);
-  summary.set("memory_available_min", summary.host(least, &HostSample::memory_available_bytes),
-              kGiB);
+  summary.set("memory_peak", summary.host(max_reading, &HostSample::resident_bytes), kGiB);
+  summary.set("memory_available_min",
+              summary.host(min_reading, &HostSample::memory_available_bytes), kGiB);
   summary.set("memory_stall_share", summary.host(growth_per_s, &HostSample::memory_stall_s));
   summary.set("io_stall_share", summary.host(growth_per_s, &HostSample::io_stall_s));
   summary.set("major_faults", summary.host(growth_per_s, &HostSample::major_faults));

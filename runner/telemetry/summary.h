@@ -1,4 +1,4 @@
-// Summarises an attempt's telemetry as the quantities of study/quantities.h.
+// Summarises an attempt's telemetry as the quantities of study/telemetry_quantities.h.
 #pragma once
 
 #include <filesystem>

@@ -42,15 +42,17 @@ NamedColumns named_columns(const LeastSquaresProblem& problem) {
   return columns;
 }
 
-std::string combination(const std::vector<std::pair<std::string, double>>& shares) {
+std::string combination(const std::vector<std::pair<std::string, double>>& coefficients) {
   constexpr std::size_t kReadable = 4;
-  if (shares.size() > kReadable) {
-    return fmt::format("a combination of {} and {} more", shares[0].first, shares.size() - 1);
+  if (coefficients.size() > kReadable) {
+    return fmt::format("a combination of {} and {} more", coefficients[0].first,
+                       coefficients.size() - 1);
   }
   std::string text;
-  for (const auto& [name, share] : shares) {
-    const std::string sign = share < 0 ? (text.empty() ? "-" : " - ") : (text.empty() ? "" : " + ");
-    const double size = std::abs(share);
+  for (const auto& [name, coefficient] : coefficients) {
+    const std::string sign =
+        coefficient < 0 ? (text.empty() ? "-" : " - ") : (text.empty() ? "" : " + ");
+    const double size = std::abs(coefficient);
     const bool one = std::abs(size - 1) < 1e-6;
     if (name == "1") {
       text += fmt::format("{}{:.4g}", sign, size);
@@ -69,17 +71,17 @@ std::vector<std::string> dependencies(const NamedColumns& columns) {
   for (Eigen::Index c = 0; c < columns.x.cols(); ++c) {
     const Eigen::VectorXd column = columns.x.col(c);
     const Eigen::MatrixXd before = columns.x(Eigen::all, kept);
-    Eigen::VectorXd shares(before.cols());
-    if (before.cols() > 0) shares = before.colPivHouseholderQr().solve(column);
-    if ((column - before * shares).norm() > kNothing * column.norm()) {
+    Eigen::VectorXd coefficients(before.cols());
+    if (before.cols() > 0) coefficients = before.colPivHouseholderQr().solve(column);
+    if ((column - before * coefficients).norm() > kNothing * column.norm()) {
       kept.push_back(c);
       continue;
     }
     std::vector<std::pair<std::string, double>> parts;
     for (std::size_t j = 0; j < kept.size(); ++j) {
-      const double share = shares[static_cast<Eigen::Index>(j)];
-      if (std::abs(share) < kRounding) continue;
-      parts.emplace_back(columns.names[static_cast<std::size_t>(kept[j])], share);
+      const double coefficient = coefficients[static_cast<Eigen::Index>(j)];
+      if (std::abs(coefficient) < kRounding) continue;
+      parts.emplace_back(columns.names[static_cast<std::size_t>(kept[j])], coefficient);
     }
     found.push_back(columns.names[static_cast<std::size_t>(c)] + " = " + combination(parts));
   }

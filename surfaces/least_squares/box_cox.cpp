@@ -56,14 +56,14 @@ Transform suggested(double lambda, const Interval& interval) {
   const auto likely = [&](double value) { return interval.low <= value && value <= interval.high; };
   if (likely(1)) return Transform::kNone;
   Transform best = Transform::power(std::round(100 * lambda) / 100);
-  double least = std::numeric_limits<double>::infinity();
+  double smallest = std::numeric_limits<double>::infinity();
   const std::pair<double, Transform> listed[] = {{0.5, Transform::kSqrt},
                                                  {0, Transform::kLog},
                                                  {-0.5, Transform::power(-0.5)},
                                                  {-1, Transform::kInverse}};
   for (const auto& [value, transform] : listed) {
-    if (!likely(value) || std::abs(value - lambda) >= least) continue;
-    least = std::abs(value - lambda);
+    if (!likely(value) || std::abs(value - lambda) >= smallest) continue;
+    smallest = std::abs(value - lambda);
     best = transform;
   }
   return best;

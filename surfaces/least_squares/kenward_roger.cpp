@@ -41,7 +41,7 @@ Denominator denominator(double l, double a1, double a2) {
 // In the coordinates of Q the covariance is I.
 KenwardRoger kenward_roger(const WholePlots& plots, double d, const Eigen::MatrixXd& q,
                            const Eigen::MatrixXd& root) {
-  const Eigen::ArrayXd s2 = plots.shares(d), m = plots.sizes();
+  const Eigen::ArrayXd s2 = plots.scales(d), m = plots.sizes();
   const Eigen::MatrixXd totals = plots.totals(q);
   const auto of_totals = [&](const Eigen::ArrayXd& weights) -> Eigen::MatrixXd {
     return totals.transpose() * weights.matrix().asDiagonal() * totals;

@@ -37,7 +37,7 @@ using Monomial = std::pair<std::vector<int>, std::vector<int>>;
 
 /// A natural coefficient as a linear combination of coded ones: (column, factor) pairs.
 template <typename Real>
-using Shares = std::vector<std::pair<int, Real>>;
+using Contributions = std::vector<std::pair<int, Real>>;
 
 std::string monomial_name(const Monomial& monomial, const std::vector<doe::Factor>& factors);
 
@@ -73,22 +73,22 @@ std::map<Monomial, Real> expanded(const doe::Model& model, int column) {
 /// Every natural coefficient as a linear combination of the coded ones: first in the model's own
 /// order of terms, then the terms added by the expansion.
 template <typename Real>
-std::vector<std::pair<std::string, Shares<Real>>> natural_terms(const doe::Model& model) {
-  std::map<Monomial, Shares<Real>> all;
+std::vector<std::pair<std::string, Contributions<Real>>> natural_terms(const doe::Model& model) {
+  std::map<Monomial, Contributions<Real>> all;
   for (int c = 0; c < model.column_count(); ++c) {
-    for (const auto& [monomial, share] : expanded<Real>(model, c)) {
-      if (share != 0) all[monomial].emplace_back(c, share);
+    for (const auto& [monomial, weight] : expanded<Real>(model, c)) {
+      if (weight != 0) all[monomial].emplace_back(c, weight);
     }
   }
-  std::vector<std::pair<std::string, Shares<Real>>> terms;
-  const auto take = [&](const Monomial& monomial, Shares<Real> shares) {
-    terms.emplace_back(monomial_name(monomial, model.factors()), std::move(shares));
+  std::vector<std::pair<std::string, Contributions<Real>>> terms;
+  const auto take = [&](const Monomial& monomial, Contributions<Real> contributions) {
+    terms.emplace_back(monomial_name(monomial, model.factors()), std::move(contributions));
   };
   for (int c = 0; c < model.column_count(); ++c) {
     auto node = all.extract(leading_monomial(model, c));
     take(node.key(), std::move(node.mapped()));
   }
-  for (auto& [monomial, shares] : all) take(monomial, std::move(shares));
+  for (auto& [monomial, contributions] : all) take(monomial, std::move(contributions));
   return terms;
 }
 

@@ -120,9 +120,9 @@ struct Decomposition {
 
  private:
   void centre() {
-    const Vector<Real> shares = roots.cwiseAbs2() / roots.squaredNorm();
+    const Vector<Real> contributions = roots.cwiseAbs2() / roots.squaredNorm();
     for (Eigen::Index c = 1; c < x.cols(); ++c) {
-      means[c] = shares.dot(x.col(c));
+      means[c] = contributions.dot(x.col(c));
       x.col(c).array() -= means[c];
     }
   }
@@ -171,7 +171,7 @@ class Solver final : public LeastSquaresSolver {
     solution.natural.resize(solution.natural_roots.size());
     for (std::size_t i = 0; i < natural_.size(); ++i) {
       Real estimate = 0;
-      for (const auto& [column, share] : natural_[i].second) estimate += share * b[column];
+      for (const auto& [column, weight] : natural_[i].second) estimate += weight * b[column];
       solution.natural[static_cast<Eigen::Index>(i)] = static_cast<double>(estimate);
     }
     return solution;
@@ -200,9 +200,9 @@ class Solver final : public LeastSquaresSolver {
   void add_natural_roots(const Matrix<Real>& root) {
     of_runs_.natural_roots.resize(static_cast<Eigen::Index>(natural_.size()));
     for (std::size_t i = 0; i < natural_.size(); ++i) {
-      const auto& [name, shares] = natural_[i];
+      const auto& [name, contributions] = natural_[i];
       RowVector<Real> row = RowVector<Real>::Zero(root.cols());
-      for (const auto& [column, share] : shares) row += share * root.row(column);
+      for (const auto& [column, weight] : contributions) row += weight * root.row(column);
       of_runs_.natural_terms.push_back(name);
       of_runs_.natural_roots[static_cast<Eigen::Index>(i)] = static_cast<double>(row.norm());
     }
@@ -211,7 +211,7 @@ class Solver final : public LeastSquaresSolver {
   Order order_;
   Decomposition<Real> columns_;
   Matrix<Real> r_;
-  std::vector<std::pair<std::string, Shares<Real>>> natural_;
+  std::vector<std::pair<std::string, Contributions<Real>>> natural_;
   Solution of_runs_;  ///< the parts that do not depend on the response
 };
 

@@ -117,9 +117,9 @@ void set_natural_coefficients(Fit& fit) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     long double estimate = 0;
     Eigen::RowVectorXd row = Eigen::RowVectorXd::Zero(fit.beta.size());
-    for (const auto& [column, share] : terms[i].second) {
-      estimate += share * fit.beta[column];
-      row[column] = static_cast<double>(share);
+    for (const auto& [column, weight] : terms[i].second) {
+      estimate += weight * fit.beta[column];
+      row[column] = static_cast<double>(weight);
     }
     const double variance = (row * fit.unscaled_covariance).dot(row);
     fit.natural_coefficients[i].estimate = static_cast<double>(estimate);

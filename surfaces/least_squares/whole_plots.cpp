@@ -26,7 +26,7 @@ Eigen::VectorXd WholePlots::sizes() const {
   return sizes;
 }
 
-Eigen::VectorXd WholePlots::shares(double d) const { return (1 + d * sizes().array()).inverse(); }
+Eigen::VectorXd WholePlots::scales(double d) const { return (1 + d * sizes().array()).inverse(); }
 
 double WholePlots::log_determinant(double d) const { return (d * sizes().array()).log1p().sum(); }
 
@@ -38,8 +38,8 @@ Eigen::MatrixXd WholePlots::membership() const {
 
 Eigen::MatrixXd WholePlots::whitened(Eigen::MatrixXd x, double d) const {
   for (const std::vector<Eigen::Index>& runs : plots_) {
-    const double share = 1 / (1 + static_cast<double>(runs.size()) * d);
-    const Eigen::RowVectorXd less = (1 - std::sqrt(share)) * x(runs, Eigen::all).colwise().mean();
+    const double scale = 1 / (1 + static_cast<double>(runs.size()) * d);
+    const Eigen::RowVectorXd less = (1 - std::sqrt(scale)) * x(runs, Eigen::all).colwise().mean();
     for (const Eigen::Index run : runs) x.row(run) -= less;
   }
   return x;
@@ -60,7 +60,7 @@ WholePlots::Deviance WholePlots::deviance(const Eigen::MatrixXd& x, const Eigen:
   const Eigen::VectorXd white = whitened(z, d);
   const Eigen::VectorXd residuals = white - q * (q.transpose() * white);
   const double rss = residuals.squaredNorm();
-  const Eigen::VectorXd s2 = shares(d);
+  const Eigen::VectorXd s2 = scales(d);
   const double of_plots = s2.dot(totals(residuals).rowwise().squaredNorm());  // |Z'P z|^2
   double trace = s2.dot(sizes());
   double n = static_cast<double>(x.rows());
@@ -83,10 +83,10 @@ double WholePlots::likeliest_ratio(const Eigen::MatrixXd& x, const Eigen::Vector
   constexpr double kFirst = 1e-4, kLast = 1e8, kStep = 10;
   const auto slope = [&](double d) { return deviance(x, z, d, likelihood).slope; };
   double best = std::numeric_limits<double>::infinity();
-  double least = best;
+  double lowest = best;
   const auto consider = [&](double d) {
     const double value = deviance(x, z, d, likelihood).value;
-    if (value < least) least = value, best = d;
+    if (value < lowest) lowest = value, best = d;
   };
   double low = 0, at_low = slope(0);
   if (at_low >= 0) consider(0);

@@ -22,7 +22,7 @@ class WholePlots {
 
   int count() const { return static_cast<int>(plots_.size()); }
   Eigen::VectorXd sizes() const;           ///< m of each whole plot
-  Eigen::VectorXd shares(double d) const;  ///< s^2 of each whole plot
+  Eigen::VectorXd scales(double d) const;  ///< s^2 of each whole plot
   double log_determinant(double d) const;  ///< ln |H|
   Eigen::MatrixXd membership() const;      ///< Z
 

@@ -1,4 +1,4 @@
-#include "surfaces/choose_surface.h"
+#include "surfaces/models/choose_surface.h"
 
 #include <fmt/format.h>
 
@@ -93,9 +93,9 @@ void compare_polynomial(Comparison& comparison, const std::string& name, const d
 /// The reason why no Gaussian process is fitted; empty if one is.
 std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
                                      const Eigen::MatrixXd& coded, const FitOptions& options) {
-  const std::size_t least = 5 * (factors.size() + 1);
-  if (static_cast<std::size_t>(coded.rows()) < least) {
-    return fmt::format("it needs {} runs for {} factors", least, factors.size());
+  const std::size_t min_runs = 5 * (factors.size() + 1);
+  if (static_cast<std::size_t>(coded.rows()) < min_runs) {
+    return fmt::format("it needs {} runs for {} factors", min_runs, factors.size());
   }
   if (block_count(options.blocks) > 1) return "it does not support blocks";
   if (!options.whole_plots.empty()) return "it does not support whole plots";

@@ -122,11 +122,11 @@ Eigen::MatrixXd weights_of_level(const ParametricFit& fit, const LevelRuns& leve
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(scaled, Eigen::ComputeThinU | Eigen::ComputeThinV);
   std::vector<std::string> unknown;
   for (Eigen::Index j = 0; j < scaled.cols(); ++j) {
-    const double share = (svd.singularValues().array() < 1e-8)
-                             .select(svd.matrixV().row(j).transpose(), 0)
-                             .matrix()
-                             .norm();
-    if (share > 1e-3) unknown.push_back(fit.model.parameters[free[j]].name);
+    const double fraction = (svd.singularValues().array() < 1e-8)
+                                .select(svd.matrixV().row(j).transpose(), 0)
+                                .matrix()
+                                .norm();
+    if (fraction > 1e-3) unknown.push_back(fit.model.parameters[free[j]].name);
   }
   if (!unknown.empty()) {
     throw FitError(fmt::format(

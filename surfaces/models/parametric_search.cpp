@@ -157,14 +157,14 @@ Eigen::VectorXd improved_parameters(const ParametricRuns& runs, Eigen::VectorXd 
 
 Eigen::VectorXd best_parameters(const ParametricRuns& runs) {
   Eigen::VectorXd best;
-  double least = std::numeric_limits<double>::infinity();
+  double lowest = std::numeric_limits<double>::infinity();
   for (const Eigen::VectorXd& start : starts(runs)) {
     const Eigen::VectorXd found = improved_parameters(runs, start);
     const double rss = sum_of_squares(runs, found);
     // A later start must be clearly better: equal ones differ by rounding.
-    if (best.size() > 0 && !(rss < least * (1 - 1e-10))) continue;
+    if (best.size() > 0 && !(rss < lowest * (1 - 1e-10))) continue;
     best = found;
-    least = rss;
+    lowest = rss;
   }
   return best;
 }

@@ -10,7 +10,7 @@ namespace {
 /// Orthonormal columns, extended by Gram-Schmidt.
 class Basis {
  public:
-  Basis(Eigen::Index n, Eigen::Index most) : columns_(n, std::min(n, most)) {}
+  Basis(Eigen::Index n, Eigen::Index max_rank) : columns_(n, std::min(n, max_rank)) {}
 
   /// Adds the columns; false, and none added, if one is linearly dependent on earlier ones.
   bool add(const Eigen::MatrixXd& columns) {

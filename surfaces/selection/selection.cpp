@@ -222,9 +222,9 @@ class Selector {
 
   Stage best_subset(bool& exhaustive) {
     start(false);
-    const long most =
+    const long max_subsets =
         closed_form() ? options_.max_models : std::min(options_.max_models, kMaxWholePlotModels);
-    exhaustive = terms_.subset_count(most) <= most;
+    exhaustive = terms_.subset_count(max_subsets) <= max_subsets;
     if (!exhaustive) return searched();
     comparison_ = {};
     scores_->for_each([&](const Subset& in, double aicc) { comparison_.add(in, aicc); });

@@ -63,13 +63,13 @@ struct Definite {
   double positive = 0, negative = 0;
 };
 
-Definite definite_shares(const Fit& fit, const SecondOrder& terms, Eigen::Index k, int draws,
-                         std::uint64_t seed) {
+Definite definite_fractions(const Fit& fit, const SecondOrder& terms, Eigen::Index k, int draws,
+                            std::uint64_t seed) {
   const Eigen::MatrixXd covariance = fit.unscaled_covariance(terms.columns, terms.columns);
   const Eigen::MatrixXd root = Eigen::LLT<Eigen::MatrixXd>(covariance).matrixL();
   const Eigen::VectorXd estimate = fit.beta(terms.columns);
   RandomStream random(seed, 0);
-  Definite shares;
+  Definite fractions;
   Eigen::VectorXd normal(estimate.size());
   for (int draw = 0; draw < draws; ++draw) {
     for (double& u : normal) u = normal_draw(random.uniform());
@@ -80,10 +80,10 @@ Definite definite_shares(const Fit& fit, const SecondOrder& terms, Eigen::Index 
     const auto definite = [](const Eigen::MatrixXd& matrix) {
       return Eigen::LLT<Eigen::MatrixXd>(matrix).info() == Eigen::Success;
     };
-    if (definite(second)) shares.positive += 1.0 / draws;
-    if (definite(-second)) shares.negative += 1.0 / draws;
+    if (definite(second)) fractions.positive += 1.0 / draws;
+    if (definite(-second)) fractions.negative += 1.0 / draws;
   }
-  return shares;
+  return fractions;
 }
 
 }  // namespace
@@ -100,10 +100,12 @@ std::optional<ShapeCertainty> shape_certainty(const Fit& fit, int draws, std::ui
     const double half = t * certainty.eigenvalue_errors[e];
     certainty.eigenvalue_intervals.push_back({value - half, value + half});
   }
-  const Definite shares = definite_shares(fit, terms, k, draws, seed);
-  certainty.maximum = fit.transform == Transform::kInverse ? shares.positive : shares.negative;
-  certainty.minimum = fit.transform == Transform::kInverse ? shares.negative : shares.positive;
-  certainty.saddle = std::max(0.0, 1 - shares.positive - shares.negative);
+  const Definite fractions = definite_fractions(fit, terms, k, draws, seed);
+  certainty.maximum =
+      fit.transform == Transform::kInverse ? fractions.positive : fractions.negative;
+  certainty.minimum =
+      fit.transform == Transform::kInverse ? fractions.negative : fractions.positive;
+  certainty.saddle = std::max(0.0, 1 - fractions.positive - fractions.negative);
   return certainty;
 }
 

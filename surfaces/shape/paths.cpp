@@ -79,8 +79,8 @@ class SphereMaximum {
 
 /// Fraction of the unit sphere within the 95 % cone of a gradient b whose entries have a common
 /// variance: sin^2 of its half angle is (k - 1) s_b^2 F(0.95; k - 1, df) / |b|^2.
-std::optional<double> cone_share(const Fit& fit, const Quadratic& quadratic,
-                                 const Eigen::VectorXd& at) {
+std::optional<double> cone_fraction(const Fit& fit, const Quadratic& quadratic,
+                                    const Eigen::VectorXd& at) {
   const auto k = static_cast<double>(quadratic.linear.size());
   if (!fit.sigma || *fit.sigma == 0 || k < 2) return std::nullopt;
   // The variances of the gradient's entries differ; the largest is conservative.
@@ -134,7 +134,7 @@ std::optional<SteepestPath> steepest_path(const Fit& fit, const doe::Region& reg
       direction_of(fit, ascent) * quadratic->linear / quadratic->linear.cwiseAbs().maxCoeff();
   SteepestPath path{Eigen::VectorXd::Zero(at.size()), {}, {}};
   path.direction(quadratic->factors) = direction;
-  path.cone_share = cone_share(fit, *quadratic, centred_at(*quadratic, at));
+  path.cone_fraction = cone_fraction(fit, *quadratic, centred_at(*quadratic, at));
   const int steps = static_cast<int>(std::ceil(farthest / step - 1e-9));
   for (int i = 0; i <= steps; ++i) {
     path.points.push_back(path_point(fit, region, *quadratic, at, i * step * direction));

@@ -48,16 +48,16 @@ std::optional<StationaryPoint> stationary_point_at(const Fit& fit, const Eigen::
   if (!lu.isInvertible()) return std::nullopt;
 
   StationaryPoint point;
-  const Eigen::VectorXd place = lu.solve(-0.5 * quadratic->linear);
+  const Eigen::VectorXd location = lu.solve(-0.5 * quadratic->linear);
   point.coded = at;
-  point.coded(quadratic->factors) = place;
+  point.coded(quadratic->factors) = location;
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(quadratic->second);
   point.eigenvalues = eigen.eigenvalues();
-  point.eigenvectors = Eigen::MatrixXd::Zero(at.size(), place.size());
+  point.eigenvectors = Eigen::MatrixXd::Zero(at.size(), location.size());
   point.eigenvectors(quadratic->factors, Eigen::all) = eigen.eigenvectors();
   point.kind = shape_of(point.eigenvalues, fit.transform);
   point.value = fit.predict(point.coded).response();
-  point.inside_region = place.cwiseAbs().maxCoeff() <= 1;
+  point.inside_region = location.cwiseAbs().maxCoeff() <= 1;
   const std::vector<doe::Factor>& factors = fit.model.factors();
   for (std::size_t f = 0; f < factors.size(); ++f) {
     point.settings.push_back(factors[f].to_natural(point.coded[static_cast<Eigen::Index>(f)]));

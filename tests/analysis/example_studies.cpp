@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "study/import.h"
+#include "study/directory/import.h"
 
 namespace doetune::tests {
 namespace {
@@ -243,9 +243,9 @@ study::StudyDirectory make_odd_study(const std::filesystem::path& folder) {
     csv << (std::array{"<i>a</i>", "a level with a name that is long", "b"}[run % 3]);
     double sum = 0;
     for (int f = 1; f < kFactors; ++f) {
-      const double share = 0.5 + 0.5 * std::sin(12.9898 * (run + 1) * (f + 1));
-      csv << ',' << std::floor(16777216 * share);
-      sum += share / f;
+      const double fraction = 0.5 + 0.5 * std::sin(12.9898 * (run + 1) * (f + 1));
+      csv << ',' << std::floor(16777216 * fraction);
+      sum += fraction / f;
     }
     csv << ',' << 1e7 * sum << ",7,\n";
   }

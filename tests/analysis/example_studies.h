@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "study/directory.h"
+#include "study/directory/directory.h"
 
 namespace doetune::tests {
 

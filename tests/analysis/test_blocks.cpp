@@ -5,8 +5,8 @@
 #include "analysis/blocks.h"
 #include "analysis/fit_response.h"
 #include "reports/json/analysis_json.h"
-#include "reports/page/html.h"
-#include "study/journal.h"
+#include "reports/page/report_page.h"
+#include "study/directory/journal.h"
 #include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"
 
@@ -81,8 +81,7 @@ TEST_CASE("One host is no block, nor is a plan's single one", "[reports][blocks]
   CHECK(fit_of(host).sigma == fit_of(plan).sigma);
 }
 
-TEST_CASE("A block that cannot be told from a term is an error that names it",
-          "[reports][blocks]") {
+TEST_CASE("A block that is confounded with a term is an error that names it", "[reports][blocks]") {
   BlockCase study("fit: {block: day}\n");
   std::map<int, double> setting;
   for (const study::PlannedRun& run : study.directory.plan.runs) setting[run.run] = run.settings[0];
@@ -96,7 +95,7 @@ TEST_CASE("A block that cannot be told from a term is an error that names it",
   CHECK_THAT(analysis.responses[0].problem, Contains("block[2026-11-22]"));
 }
 
-TEST_CASE("Labels tell hosts, GPUs and the plan's blocks apart", "[reports][blocks]") {
+TEST_CASE("Labels distinguish hosts, GPUs and the plan's blocks", "[reports][blocks]") {
   std::vector<study::PlannedRun> planned(4);
   std::map<int, study::RunRecord> records;
   for (int i = 0; i < 4; ++i) {

@@ -8,9 +8,9 @@
 #include "analysis/design_quality.h"
 #include "analysis/verdict.h"
 #include "reports/json/analysis_json.h"
-#include "reports/page/html.h"
-#include "study/import.h"
-#include "study/journal.h"
+#include "reports/page/report_page.h"
+#include "study/directory/import.h"
+#include "study/directory/journal.h"
 #include "surfaces/optimum/confirmation.h"
 #include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"
@@ -145,7 +145,7 @@ TEST_CASE("Runs that bear the prediction out confirm it", "[reports][confirmatio
                                    Contains("points; cost"));
 }
 
-TEST_CASE("Runs that disagree are told with their distance", "[reports][confirmation]") {
+TEST_CASE("Runs that disagree are reported with their distance", "[reports][confirmation]") {
   Case study;
   study.plan(5);
   study.measure(0.8);
@@ -212,7 +212,7 @@ TEST_CASE("A goal that moves the optimum leaves it unconfirmed", "[reports][conf
              Contains("Another configuration was run for confirmation: a = "));
 }
 
-TEST_CASE("One run judges, but not the gain; runs that fail judge nothing",
+TEST_CASE("One run validates, but not the gain; runs that fail validate nothing",
           "[reports][confirmation]") {
   Case one;
   one.plan(1);

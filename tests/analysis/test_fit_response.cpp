@@ -53,7 +53,7 @@ double universal(double n, double, double noise) {
 
 }  // namespace
 
-TEST_CASE("A law stands in for the polynomial", "[reports][fit]") {
+TEST_CASE("A parametric model can replace the polynomial", "[reports][fit]") {
   const study::Study study = study_of("{fit: {surface: universal-scalability, factor: n}}");
   const ResponseAnalysis analysis = analysis_of(study, universal);
   REQUIRE(analysis.other);
@@ -64,7 +64,7 @@ TEST_CASE("A law stands in for the polynomial", "[reports][fit]") {
   CHECK(analysis.surface()->response(at) == Approx(universal(20, 0, 0)).epsilon(1e-3));
 }
 
-TEST_CASE("A law is fitted on the scale of its response", "[reports][fit]") {
+TEST_CASE("A parametric model is fitted on the scale of its response", "[reports][fit]") {
   const study::Study study =
       study_of("{transform: log, fit: {surface: universal-scalability, factor: n}}");
   const ResponseAnalysis analysis = analysis_of(study, universal);
@@ -144,7 +144,7 @@ TEST_CASE("Robust losses resist an outlier and name it", "[reports][fit]") {
   }
 }
 
-TEST_CASE("A law names its factor where there is a choice", "[reports][fit]") {
+TEST_CASE("A parametric model names its factor where there is a choice", "[reports][fit]") {
   analysis::AnalysisOptions options;
   options.surface = doe::SurfaceType::kAmdahl;
   const ResponseAnalysis analysis = analysis_of(study_of("{}"), universal, options);
@@ -217,7 +217,7 @@ Coverage coverage_of(double level, bool constant) {
 
 }  // namespace
 
-TEST_CASE("Repeats tell where runs scatter, whatever their own level", "[reports][fit]") {
+TEST_CASE("Replicates show where runs scatter, whatever their own level", "[reports][fit]") {
   const Coverage coverage = coverage_of(3, false);
   CHECK(coverage.repeats_used > 0.95);
   CHECK(coverage.at_low == Approx(0.95).margin(0.04));

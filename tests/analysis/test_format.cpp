@@ -45,7 +45,7 @@ TEST_CASE("A difference is shown to two digits of its own at least", "[reports][
   CHECK(half_width(std::nullopt) == 0);
 }
 
-TEST_CASE("An estimated chance is never certain, a share may be", "[reports][format]") {
+TEST_CASE("An estimated probability is never certain, a fraction may be", "[reports][format]") {
   CHECK(chance_text(1) == "> 99 %");
   CHECK(chance_text(0) == "< 1 %");
   CHECK(chance_text(0.62) == "62 %");
@@ -111,7 +111,7 @@ TEST_CASE("Run numbers are read as ranges", "[reports][format]") {
   CHECK(analysis::run_list({3, 7, 8, 9, 12}) == "3,7-9,12");
 }
 
-TEST_CASE("GPUs are told by index or by what tells their UUIDs apart", "[reports][format]") {
+TEST_CASE("GPUs are named by index or by what distinguishes their UUIDs", "[reports][format]") {
   CHECK(analysis::gpu_text("0,1") == "GPU 0,1");
   CHECK(analysis::gpu_text("GPU-3f2a91c4-1111-2222,GPU-aaaabbbb-3333") ==
         "GPU-3f2a91c4,GPU-aaaabbbb");

@@ -6,7 +6,7 @@
 
 #include "analysis/conditions.h"
 #include "analysis/run_quality.h"
-#include "reports/page/html.h"
+#include "reports/page/report_page.h"
 #include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"
 
@@ -74,7 +74,7 @@ TEST_CASE("Flags that differ in numbers alone are one", "[reports][quality]") {
   CHECK(analysis::is_of_many({"", {1, 2, 3}}, records));  // 3 of 11 are more than a quarter
 }
 
-TEST_CASE("Runs that did not complete are told by how they ended", "[reports][quality]") {
+TEST_CASE("Runs that did not complete are grouped by how they ended", "[reports][quality]") {
   analysis::Records records = twelve_runs();
   for (const int run : {2, 3, 4}) {
     records[run].status = study::RunStatus::kFailed;
@@ -90,7 +90,7 @@ TEST_CASE("Runs that did not complete are told by how they ended", "[reports][qu
   CHECK(ends[1].runs == std::vector<int>{1});
 }
 
-TEST_CASE("A wild run and a disturbed one stand out; a flag of most runs does not",
+TEST_CASE("An outlying run and a disturbed one stand out; a flag of most runs does not",
           "[reports][quality]") {
   QualityCase study;
   for (analysis::ResponseAnalysis& response : study.analysis.responses) {
@@ -118,7 +118,7 @@ TEST_CASE("A wild run and a disturbed one stand out; a flag of most runs does no
   CHECK_THAT(findings[1].remedy, Contains("`doetune run --rerun 9`"));
 }
 
-TEST_CASE("Conditions tell what differs and between which runs", "[reports][quality]") {
+TEST_CASE("Conditions state what differs and between which runs", "[reports][quality]") {
   const tests::TemporaryDirectory folder;
   write_conditions(folder.path(), "aa", "535.1");
   write_conditions(folder.path(), "bb", "550.2");
@@ -155,7 +155,7 @@ TEST_CASE("Damaged, missing and misplaced conditions are no conditions", "[repor
   CHECK(analysis::conditions_text(analysis::run_conditions(folder.path(), records)[0]).empty());
 }
 
-TEST_CASE("The page tells what limited the runs, where they ran and what is in doubt",
+TEST_CASE("The page states what limited the runs, where they ran and what is in doubt",
           "[reports][quality]") {
   QualityCase study;
   write_conditions(study.directory.path, "aa", "535.1");

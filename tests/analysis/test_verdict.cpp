@@ -7,7 +7,7 @@
 #include "analysis/today.h"
 #include "analysis/trust.h"
 #include "analysis/verdict.h"
-#include "study/import.h"
+#include "study/directory/import.h"
 #include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"
 

@@ -51,27 +51,27 @@ extern "C" int rename(const char* from, const char* to) noexcept {
 }
 
 TEST_CASE("a file is replaced as a whole, and nothing else is left", "[files]") {
-  const TemporaryDirectory place;
-  const fs::path file = place / "file";
+  const TemporaryDirectory scratch;
+  const fs::path file = scratch / "file";
   for (const Durability durability : {Durability::renamed, Durability::on_disk})
     for (const std::string& text :
          {std::string("a\0b", 3), std::string(1 << 20, 'x'), std::string()}) {
       replace_file(file, text, durability);
       CHECK(read(file) == text);
-      CHECK(files_in(place.path()) == 1);
+      CHECK(files_in(scratch.path()) == 1);
     }
 }
 
-TEST_CASE("what the disk refuses is told by name and reason, and the file stays as it was",
+TEST_CASE("what the disk refuses is reported by name and reason, and the file stays as it was",
           "[files]") {
-  const TemporaryDirectory place;
-  const fs::path file = place / "file";
+  const TemporaryDirectory scratch;
+  const fs::path file = scratch / "file";
   replace_file(file, "old");
   const auto refused = [&](const char* reason) {
     CHECK_THROWS_WITH(replace_file(file, std::string(100'000, 'n'), Durability::on_disk),
                       Contains("cannot write " + file.string()) && Contains(reason));
     CHECK(read(file) == "old");
-    CHECK(files_in(place.path()) == 1);
+    CHECK(files_in(scratch.path()) == 1);
   };
   disk_fails = true;
   refused("Input/output error");
@@ -87,13 +87,13 @@ TEST_CASE("what the disk refuses is told by name and reason, and the file stays 
   refused("File too large");
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  CHECK_THROWS_WITH(replace_file(place / "none" / "file", "new"), Contains("No such file"));
-  fs::create_directories(place / "directory" / "of");
-  CHECK_THROWS_WITH(replace_file(place / "directory", "new"), Contains("Is a directory"));
+  CHECK_THROWS_WITH(replace_file(scratch / "none" / "file", "new"), Contains("No such file"));
+  fs::create_directories(scratch / "directory" / "of");
+  CHECK_THROWS_WITH(replace_file(scratch / "directory", "new"), Contains("Is a directory"));
 }
 
 TEST_CASE("what a killed writer left is removed, what others write is not", "[files]") {
-  const TemporaryDirectory place;
+  const TemporaryDirectory scratch;
   // Above the kernel's largest process number, 2^22; this process; another file's; and others'.
   const auto left = {"file.999999999.partial", "file.1000000000.partial"};
   const std::vector<std::string> kept{"file",
@@ -102,12 +102,12 @@ TEST_CASE("what a killed writer left is removed, what others write is not", "[fi
                                       "file.x.partial",
                                       "file.999999999",
                                       "file.999999999.partial.old"};
-  for (const std::string& name : kept) std::ofstream(place / name) << "x";
-  for (const char* name : left) std::ofstream(place / name) << "x";
-  remove_left_behind(place / "file");
-  for (const std::string& name : kept) CHECK(fs::exists(place / name));
-  for (const char* name : left) CHECK_FALSE(fs::exists(place / name));
-  CHECK_NOTHROW(remove_left_behind(place / "none" / "file"));
+  for (const std::string& name : kept) std::ofstream(scratch / name) << "x";
+  for (const char* name : left) std::ofstream(scratch / name) << "x";
+  remove_left_behind(scratch / "file");
+  for (const std::string& name : kept) CHECK(fs::exists(scratch / name));
+  for (const char* name : left) CHECK_FALSE(fs::exists(scratch / name));
+  CHECK_NOTHROW(remove_left_behind(scratch / "none" / "file"));
 }
 
 TEST_CASE("bytes have the checksums that FNV's authors publish", "[files]") {

@@ -34,7 +34,7 @@ struct Run {
   std::vector<Step> steps{{"a", 0.25}, {"b", {}}};
   std::map<std::string, int> counts{{"x", 1}};
   std::optional<Step> last;
-  std::optional<NamedHost> place;
+  std::optional<NamedHost> node;
 };
 
 json::Format<Step> step_format() {
@@ -84,17 +84,17 @@ TEST_CASE("A table of fields writes what types and formats say, in its order", "
 }
 
 TEST_CASE("What may be missing is left out and not required", "[json]") {
-  const auto format = json::object<Run>({{"run", &Run::number}, {&Run::place, host_format()}});
+  const auto format = json::object<Run>({{"run", &Run::number}, {&Run::node, host_format()}});
   Run run;
   CHECK(format.write(run).dump() == R"({"run":3})");
-  run.place = NamedHost{{"n1", {}}};
+  run.node = NamedHost{{"n1", {}}};
   CHECK(format.write(run).dump() == R"({"run":3,"host":"n1"})");
-  run.place->gpu = "H200";
+  run.node->gpu = "H200";
   CHECK(format.write(run).dump() == R"({"run":3,"host":"n1","gpu":"H200"})");
   CHECK(format.schema["required"] == schema(R"(["run"])"));
   CHECK(format.schema["properties"].size() == 3);
   CHECK(format.schema["properties"]["gpu"] == schema(R"({"type": "string"})"));
-  run.place->gpu = "";
+  run.node->gpu = "";
   CHECK(format.write(run).dump() == R"({"run":3,"host":"n1"})");
   CHECK(host_format().schema["required"] == schema(R"(["host"])"));
 }

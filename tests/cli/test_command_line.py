@@ -28,7 +28,7 @@ class CommandLine(CliCase):
         with open(self.directory / study / table, newline="") as file:
             return list(csv.DictReader(file))
 
-    def test_doctor_tells_of_this_machine_and_hides_secrets(self):
+    def test_doctor_describes_this_machine_and_hides_secrets(self):
         secret = {"MY_TOKEN": "hunter2", "LD_LIBRARY_PATH": "/somewhere:" * 30,
                   "DOETUNE_NVML": "/nowhere/libnvidia-ml.so.1"}
         told = self.doetune("doctor", env=secret)
@@ -44,7 +44,7 @@ class CommandLine(CliCase):
 
     def test_every_quantity_and_verdict_is_in_the_documents(self):
         page = (TREE / "docs/telemetry.md").read_text()
-        names = re.findall(r'Quantity\{"(\w+)"', (TREE / "study/quantities.cpp").read_text())
+        names = re.findall(r'Quantity\{"(\w+)"', (TREE / "study/telemetry_quantities.cpp").read_text())
         names += re.findall(r'BottleneckRule\{\s*"(\w+)"',
                             (TREE / "runner/telemetry/bottleneck.cpp").read_text())
         self.assertGreater(len(names), 40)
@@ -319,7 +319,7 @@ class CommandLine(CliCase):
         self.doetune("run", "tune", "--retry", "failed")
         self.assertEqual(self.json_of("status")["failed"], 0)
 
-    def test_a_dry_run_tells_slots_and_cost(self):
+    def test_a_dry_run_shows_slots_and_cost(self):
         study = STUDY.replace("run: {", "run: {gpus_per_run: 2, ")
         (self.directory / "tune.yaml").write_text(study)
         self.doetune("plan", "tune.yaml")
@@ -365,7 +365,7 @@ class CommandLine(CliCase):
         best = self.json_of("status")["best_run"]
         self.assertEqual(self.rows_of("tune", "results.csv")[best - 1]["y"], "-1")
 
-    def test_status_tells_what_is_under_way_and_can_watch(self):
+    def test_status_shows_what_is_under_way_and_can_watch(self):
         self.doetune("plan", "tune.yaml")
         run = subprocess.Popen([str(DOETUNE), "run", "tune"], cwd=self.directory,
                                env={**os.environ, "SLOW": "0.2"}, stderr=subprocess.DEVNULL)
@@ -413,7 +413,7 @@ class CommandLine(CliCase):
         self.doetune("init", expect=2)
         self.assertIn("20 runs", self.doetune("plan", "study.yaml").stdout)
 
-    def test_designs_are_judged_before_they_run(self):
+    def test_designs_are_evaluated_before_they_run(self):
         alone = self.json_of("evaluate", "tune.yaml")
         self.doetune("plan", "tune.yaml")
         planned = self.json_of("evaluate", "tune")
@@ -455,7 +455,7 @@ class CommandLine(CliCase):
             "augment", "tune", "--runs", "2", "--design", "d-optimum", expect=2).stderr)
         self.doetune("augment", "tune", "--runs", "2", "--axial", expect=2)
 
-    def test_a_wild_run_is_told_and_measured_once_more(self):
+    def test_an_outlying_run_is_reported_and_measured_once_more(self):
         # The first measurement at (2, 0) is 3 points too high.
         (self.directory / "bench").write_text(BENCH.replace(
             "awk ", '[ "$a $b" = "2 0" ] && [ ! -e wild ] && touch wild && exec echo "{\\"y\\": 8}"\nawk '))
@@ -485,7 +485,7 @@ class CommandLine(CliCase):
         self.assertAlmostEqual(float(results[14]["y"]), 5, delta=0.02)
         self.assertEqual(self.json_of("fit", "tune")["responses"]["y"]["n"], 15)  # both stay
 
-    def test_a_study_may_ask_for_wild_runs_to_be_measured_once_more(self):
+    def test_a_study_may_ask_for_outlying_runs_to_be_measured_once_more(self):
         (self.directory / "bench").write_text(BENCH.replace(
             "awk ", '[ "$a $b" = "2 0" ] && exec echo "{\\"y\\": 8}"\nawk '))
         (self.directory / "tune.yaml").write_text(
@@ -498,7 +498,7 @@ class CommandLine(CliCase):
         self.doetune("run", "tune")  # wild again, and measured once more only once
         self.assertEqual(len(self.rows_of("tune", "plan.csv")), 15)
 
-    def test_status_tells_flagged_runs(self):
+    def test_status_reports_flagged_runs(self):
         (self.directory / "bench").write_text(
             '#!/bin/sh\necho "{\\"responses\\": {\\"y\\": $1}, \\"steady\\": $([ $2 = 0 ] || echo true; '
             '[ $2 = 0 ] && echo false)}"\n')
@@ -516,7 +516,7 @@ class CommandLine(CliCase):
         found = self.json_of("fit", "tune")["findings"]
         self.assertIn("--rerun", found[0]["remedy"])  # 3 of 14 runs are less than a quarter
 
-    def test_fit_tells_lack_of_fit_once_and_what_to_do(self):
+    def test_fit_reports_lack_of_fit_once_and_what_to_do(self):
         (self.directory / "bench").write_text(BENCH.replace("0.01 * sin(100 * a + 7 * b)", "0.1 * sin(7 * $3)")
                                               .replace("-v b=\"$b\"", "-v b=\"$b\" -v run=\"$3\"")
                                               .replace("$3)", "run)"))

@@ -74,7 +74,7 @@ class FirstSteps(CliCase):
         self.assertAlmostEqual(document["responses"]["y"], 9, delta=0.02)
         self.assertGreaterEqual(document["plan_s"], 14 * document["duration_s"] * 0.99)
 
-    def test_a_factor_that_the_command_forgets_is_told(self):
+    def test_a_factor_that_the_command_omits_is_reported(self):
         self.write("half.yaml", STUDY.replace('"{a}", "{b}"', '"{a}", "1"'))
         self.assertIn("note: 'b' is not among the arguments", self.doetune("plan", "half.yaml").stdout)
         self.write("whole.yaml", STUDY.replace('"{a}", "{b}"', '"{request}"'))  # it reads them all
@@ -123,7 +123,7 @@ class FirstSteps(CliCase):
         self.assertEqual(self.next_of(self.doetune("check", "tune")), "run")
         self.assertEqual(self.next_of(self.doetune("run", "tune")), "report")
 
-    def test_the_last_line_of_a_failed_run_is_told(self):
+    def test_the_last_line_of_a_failed_run_is_reported(self):
         # It ends well, but prints no result: what it printed tells why.
         self.write_program("bench", "#!/bin/sh\necho cache is cold\n")
         self.doetune("plan", "tune.yaml")

@@ -74,7 +74,7 @@ class Manual(CliCase):
             told = [line for line in done.stdout.splitlines() if ":3:" not in line]
             self.assertEqual(told, [], page.name)
 
-    def test_an_unknown_page_is_told(self):
+    def test_an_unknown_page_is_reported(self):
         self.assertIn("did you mean 'study'", self.error_of("man", "studdy", expect=2))
         for command in self.commands():  # the list is whole
             self.assertRegex(self.error_of("man", "nope", expect=2), rf"[ ,]{command}(,|$)")

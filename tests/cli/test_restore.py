@@ -58,7 +58,7 @@ class Restore(CliCase):
         self.doetune("import", "wider.yaml", "tune/results.csv", "-o", "wider")
         self.assertIn("14 of 14", self.doetune("status", "wider").stdout)
 
-    def test_damaged_lines_are_told_by_whoever_reads_them(self):
+    def test_damaged_lines_are_reported_by_every_reader(self):
         self.planned_and_run()
         journal = self.directory / "tune/runs.jsonl"
         lines = journal.read_text().split("\n")

@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 
 #include "cli/command.h"
-#include "cli/outlying_runs.h"
-#include "cli/run_numbers.h"
-#include "cli/terminal.h"
+#include "cli/options/run_numbers.h"
+#include "cli/runs/outlying_runs.h"
+#include "cli/terminal/terminal.h"
 
 using namespace doetune;
 

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "cli/terminal.h"
-#include "cli/text_canvas.h"
+#include "cli/terminal/terminal.h"
+#include "cli/terminal/text_canvas.h"
 
 using namespace doetune;
 

@@ -120,7 +120,7 @@ class Watching(CliCase):
         self.assertEqual(code, 0)
         self.assertLessEqual(max(map(int, re.findall(r"\x1b\[(\d+)A", written)), default=0), 2)
 
-    def test_watching_elsewhere_tells_each_run_once(self):
+    def test_watching_elsewhere_reports_each_run_once(self):
         self.started()
         told = self.doetune("status", "tune", "--watch").stdout
         first = int(re.match(r"tune: (\d+) of 14 runs completed\n", told)[1])
@@ -129,7 +129,7 @@ class Watching(CliCase):
         self.assertEqual(told.count("14 of 14 runs completed"), 1)
         self.assertNotIn("\x1b", told)
 
-    def test_watching_elsewhere_tells_the_state_at_once(self):
+    def test_watching_elsewhere_reports_the_state_at_once(self):
         self.doetune("plan", "tune.yaml")
         run = subprocess.Popen([str(DOETUNE), "run", "tune", "--only", "1"], cwd=self.directory,
                                env={**os.environ, "SLOW": "600"}, stderr=subprocess.DEVNULL)

@@ -45,7 +45,7 @@ class Versions(unittest.TestCase):
         self.assertEqual(re.search(r"project\(doetune VERSION (\S+)", build)[1], self.version)
         self.assertEqual(re.search(r"set\(DOETUNE_RELEASED (\S+?)\)", build)[1], self.date)
 
-    def test_the_program_and_its_manual_tell_them(self):
+    def test_the_program_and_its_manual_state_them(self):
         self.assertEqual(told_by("--version"), f"doetune {self.version}\n")
         title = told_by("man").splitlines()[0]
         self.assertIn(f'"{self.date}" "doetune {self.version}"', title)

@@ -56,7 +56,7 @@ TEST_CASE("Where classical designs do not fit the optimal one is taken, and why 
         doe::build_design("auto", request(unit_factors(4), "interactions", 13));
     CHECK_THAT(design.notes[0], Catch::Contains("d-optimal"));
   }
-  SECTION("words of three levels") {
+  SECTION("categorical factors of three levels") {
     const doe::DesignRequest mixed =
         request({words("w", {"x", "y", "z"}), continuous("a")}, "quadratic", 9);
     const doe::Design design = doe::build_design("auto", mixed);

@@ -67,7 +67,7 @@ TEST_CASE("A search from many starts ends when the best was found often enough",
   CHECK(doe::search_from_many_starts(method, settings)->starts == 100);
 }
 
-TEST_CASE("A search makes as many starts as it is told, each of them once", "[doe]") {
+TEST_CASE("A search makes as many starts as requested, each of them once", "[doe]") {
   const doe::SearchSettings settings{1000, 60, 3, 1};
   doe::MultiStart method = toy_method(settings);
   method.max_in_round = 100;

@@ -123,7 +123,7 @@ TEST_CASE("Arrays have the factors that their sources give them", "[doe][optimal
   CHECK(max_factors(5, 75) == 6);
 }
 
-TEST_CASE("Main effects of words reach the orthogonal design", "[doe][optimal]") {
+TEST_CASE("Main effects of categorical factors reach the orthogonal design", "[doe][optimal]") {
   struct Case {
     int factors, levels, runs;
   };
@@ -152,7 +152,7 @@ TEST_CASE("An array with a few runs more is a good start", "[doe][optimal]") {
   CHECK(share_of_orthogonal(request, doe::build_design("d-optimal", request)) > 0.97);
 }
 
-TEST_CASE("Where no array serves, words are searched as before", "[doe][optimal]") {
+TEST_CASE("Where no array exists, categorical factors are searched as before", "[doe][optimal]") {
   doe::DesignRequest request = main_effects(3, 3, 10);
   CHECK(doe::build_design("d-optimal", request).search->starts == 2);
   request = main_effects(3, 3, 9);

@@ -129,7 +129,7 @@ TEST_CASE("A region of separate parts is filled in all of them", "[doe][filling]
   CHECK(low <= 7);
 }
 
-TEST_CASE("A region that allows nothing, or nearly, is told", "[doe][filling]") {
+TEST_CASE("A region that allows nothing, or nearly nothing, is reported", "[doe][filling]") {
   doe::DesignRequest empty = request(numbered_factors(2), 5);
   constrain(empty, "x0 > 2");
   CHECK_THROWS_WITH(doe::build_design("space-filling", empty), Catch::Contains("none of 1000000"));

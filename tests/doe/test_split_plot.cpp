@@ -282,7 +282,7 @@ TEST_CASE("A budget of runs alone buys runs", "[doe][budget]") {
   CHECK(doe::build_design("d-optimal", wanted).points.size() == 12);
 }
 
-TEST_CASE("A budget is spent where it tells most", "[doe][budget]") {
+TEST_CASE("A budget is spent where it is most informative", "[doe][budget]") {
   doe::DesignRequest wanted = request({hard(continuous("h")), continuous("a")}, "quadratic");
   wanted.options.budget_s = 7200;
   wanted.options.run_cost_s = 300;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/analysis.h"
-#include "study/import.h"
+#include "study/directory/import.h"
 #include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"
 

@@ -6,7 +6,7 @@
 #include "analysis/level_words.h"
 #include "analysis/surface_words.h"
 #include "reports/figures/figures.h"
-#include "reports/page/html.h"
+#include "reports/page/report_page.h"
 #include "tests/reports/figure_case.h"
 
 using namespace doetune;
@@ -50,7 +50,7 @@ TEST_CASE("With categorical factors the shape is that at the optimum's levels",
              Contains("highest with v (14.0") && Contains(", then u (10.0"));
 }
 
-TEST_CASE("Levels are told apart where the runs tell them apart", "[reports][figures]") {
+TEST_CASE("Levels are distinguished where the runs distinguish them", "[reports][figures]") {
   // Means of two runs each: 10, 10.1 and 20, with a standard deviation of 1: R's t.test gives p =
   // 0.9 for the first two, and p < 0.01 for either against the third.
   const Case study(head("  p: {levels: [u, v, w]}\n", "linear"),
@@ -72,7 +72,7 @@ TEST_CASE("Titles have the digits that the intervals leave", "[reports][figures]
   }
 }
 
-TEST_CASE("Interactions are told as what raising one factor does", "[reports][figures]") {
+TEST_CASE("Interactions are described as what raising one factor does", "[reports][figures]") {
   const Case study(tests::fccd_study_text());
   const std::vector<reports::Figure> figures = reports::interaction_figures(study.analysis);
   REQUIRE_FALSE(figures.empty());

@@ -12,9 +12,10 @@
 #include "analysis/tornado.h"
 #include "analysis/trade_off.h"
 #include "doe/design.h"
+#include "reports/figures/axes.h"
 #include "reports/figures/figures.h"
-#include "reports/page/html.h"
-#include "study/import.h"
+#include "reports/page/report_page.h"
+#include "study/directory/import.h"
 #include "tests/reports/figure_case.h"
 
 using namespace doetune;
@@ -134,7 +135,7 @@ TEST_CASE("Two limits have no front, but the runs that keep to both are counted"
   CHECK_THAT(figures[0].title, Contains("1 of 20 measured runs has both"));
 }
 
-TEST_CASE("Alternatives are told by what they gain and lose", "[reports][figures]") {
+TEST_CASE("Alternatives are described by what they gain and lose", "[reports][figures]") {
   const Case study(fast_and_soon());
   const surfaces::Optimum& optimum = *study.analysis.optimum;
   REQUIRE(study.analysis.details->alternative_gains.size() == optimum.alternatives.size());

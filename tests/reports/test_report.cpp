@@ -3,7 +3,7 @@
 #include <regex>
 
 #include "reports/documents/write_report.h"
-#include "reports/page/html.h"
+#include "reports/page/report_page.h"
 #include "reports/page/section.h"
 #include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"

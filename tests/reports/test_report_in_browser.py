@@ -461,7 +461,7 @@ class SurfacesInBrowser(unittest.TestCase):
     def test_categories_scales_and_transforms(self):
         self.check("mixed")
 
-    def test_gaussian_processes_laws_and_uneven_variance(self):
+    def test_gaussian_processes_parametric_models_and_uneven_variance(self):
         self.check("surfaces")
 
     def test_whole_plots(self):

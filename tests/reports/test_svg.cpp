@@ -4,7 +4,7 @@
 #include "base/random.h"
 #include "reports/figures/svg.h"
 #include "reports/figures/ticks.h"
-#include "study/csv.h"
+#include "study/tables/csv.h"
 
 using namespace doetune::reports;
 using Catch::Contains;

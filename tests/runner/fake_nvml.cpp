@@ -246,8 +246,8 @@ Return nvmlDeviceGetMemoryInfo_v2(Handle device, MemoryV2* memory) {
 Return nvmlDeviceGetComputeRunningProcesses_v3(Handle device, unsigned* count,
                                                ComputeProcess* found) {
   const json pids = device->about.value("processes", json::array());
-  const auto room = std::exchange(*count, static_cast<unsigned>(pids.size()));
-  if (pids.size() > room) return kInsufficientSize;
+  const auto capacity = std::exchange(*count, static_cast<unsigned>(pids.size()));
+  if (pids.size() > capacity) return kInsufficientSize;
   for (unsigned i = 0; i < *count; ++i) found[i] = {pids[i].get<unsigned>(), 1 << 20, 0, 0};
   return kSuccess;
 }

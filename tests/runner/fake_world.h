@@ -13,7 +13,7 @@
 
 #include "runner/attempts/request.h"
 #include "runner/loop/run_study.h"
-#include "study/journal.h"
+#include "study/directory/journal.h"
 #include "tests/runner/fake_study.h"
 #include "tests/runner/silent.h"
 #include "tests/temporary_directory.h"

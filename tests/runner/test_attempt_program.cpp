@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "runner/attempts/attempt_file.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -96,7 +96,7 @@ TEST_CASE("An attempt reads back from its file as it was written", "[runner][att
   }
 }
 
-TEST_CASE("doetune-attempt claims, beats, runs and tells the end", "[runner][attempt]") {
+TEST_CASE("doetune-attempt claims, beats, runs and reports the end", "[runner][attempt]") {
   const tests::TemporaryDirectory temporary;
   runner::write_attempt(shell_attempt(temporary.path(), "echo out; sleep 0.1; exit 3"));
   CHECK(wait_for(start_program(temporary.path())) == 3);

@@ -8,7 +8,7 @@
 #include "runner/loop/run_study.h"
 #include "runner/processes/process_table.h"
 #include "runner/processes/run_error.h"
-#include "study/journal.h"
+#include "study/directory/journal.h"
 #include "tests/runner/fake_study.h"
 #include "tests/runner/silent.h"
 #include "tests/temporary_directory.h"

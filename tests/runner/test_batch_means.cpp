@@ -109,8 +109,7 @@ TEST_CASE("Repeats have Student's interval from two on", "[measurement][batch-me
   CHECK_FALSE(measurement::independent_interval(Values{1}));
 }
 
-TEST_CASE("Batches that hang together however large are owned up to",
-          "[measurement][batch-means]") {
+TEST_CASE("Batches that are correlated however large are reported", "[measurement][batch-means]") {
   Values rising(200);
   std::iota(rising.begin(), rising.end(), 1.0);
   CHECK_FALSE(mean_interval(rising)->independent);

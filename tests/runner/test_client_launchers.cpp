@@ -9,7 +9,7 @@
 #include "runner/launchers/slurm_job.h"
 #include "runner/launchers/ssh_launcher.h"
 #include "runner/processes/run_error.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "tests/runner/fake_clients.h"
 
 using namespace doetune;

@@ -13,7 +13,7 @@ TEST_CASE("A command's output, errors and exit code come back", "[runner][comman
   CHECK(result.problem.empty());
 }
 
-TEST_CASE("A command is told its directory and environment, and no input", "[runner][command]") {
+TEST_CASE("A command gets its directory and environment, and no input", "[runner][command]") {
   const auto result = run_command(
       {"/bin/sh", {"sh", "-c", "pwd; echo $GREETING; cat"}, {{"GREETING", "hello"}}, "/tmp"});
   CHECK(result.output == "/tmp\nhello\n");

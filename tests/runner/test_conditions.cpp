@@ -50,7 +50,7 @@ Json good_conditions() {
 
 MachineState good_state() {
   MachineState state;
-  state.cpu_busy_share = 0.01;
+  state.cpu_busy_fraction = 0.01;
   state.swap_used_bytes = 0;
   state.disk_free_bytes = 100e9;
   state.clock_synchronised = true;
@@ -276,7 +276,7 @@ TEST_CASE("Each thing amiss is found, with a remedy", "[conditions][doctor]") {
          c["gpus"][0]["now"]["processes"] = {7, 8};
        }},
       {"23 % of the processors", FindingLevel::kDoubtful,
-       [](Json&, MachineState& s) { s.cpu_busy_share = 0.23; }},
+       [](Json&, MachineState& s) { s.cpu_busy_fraction = 0.23; }},
       {"is powersave", FindingLevel::kDoubtful,
        [](Json& c, MachineState&) { c["cpu"]["governor"] = "powersave"; }},
       {"1.5 of 8 processors", FindingLevel::kDoubtful,
@@ -323,9 +323,9 @@ TEST_CASE("The gravest finding comes first", "[conditions][doctor]") {
 
 TEST_CASE("The state of this machine can be read", "[conditions][doctor]") {
   const MachineState state = runner::read_machine_state("/");
-  REQUIRE(state.cpu_busy_share);
-  CHECK(*state.cpu_busy_share >= 0);
-  CHECK(*state.cpu_busy_share <= 1);
+  REQUIRE(state.cpu_busy_fraction);
+  CHECK(*state.cpu_busy_fraction >= 0);
+  CHECK(*state.cpu_busy_fraction <= 1);
   CHECK(state.memory_available_bytes.value() > 0);
   CHECK(state.disk_total_bytes.value() >= state.disk_free_bytes.value());
   CHECK(state.programs.size() == 4);

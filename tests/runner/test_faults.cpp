@@ -11,7 +11,7 @@
 #include "runner/conditions/store.h"
 #include "runner/launchers/local_launcher.h"
 #include "runner/loop/run_study.h"
-#include "study/journal.h"
+#include "study/directory/journal.h"
 #include "tests/runner/fake_study.h"
 #include "tests/runner/fake_world.h"
 #include "tests/runner/silent.h"
@@ -93,7 +93,7 @@ TEST_CASE("A full disk ends the call with a message; with room the study goes on
   check_once_each(directory);
 }
 
-TEST_CASE("A study directory that became read-only is told, and goes on once it is writable",
+TEST_CASE("A study directory that became read-only is reported, and goes on once it is writable",
           "[runner][faults]") {
   const tests::TemporaryDirectory temporary;
   const SmallDisk disk(temporary / "disk");

@@ -7,7 +7,7 @@
 #include "runner/attempts/attempt.h"
 #include "runner/processes/bounded_file.h"
 #include "runner/processes/capped_output.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -38,7 +38,7 @@ TEST_CASE("Output is kept whole, or its head and tail with what is missing betwe
         "0123456789\n[doetune: 1000 bytes omitted here]\nabcde");
 }
 
-TEST_CASE("Output that cannot be written is told of", "[runner][files]") {
+TEST_CASE("Output that cannot be written is reported", "[runner][files]") {
   runner::CappedOutput full("/dev/full");
   full.write("a line\n");
   full.finish();

@@ -14,8 +14,8 @@
 
 #include "base/random.h"
 #include "runner/processes/proc_files.h"
-#include "study/directory.h"
-#include "study/journal.h"
+#include "study/directory/directory.h"
+#include "study/directory/journal.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;

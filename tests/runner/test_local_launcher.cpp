@@ -13,7 +13,7 @@
 #include "runner/processes/proc_files.h"
 #include "runner/processes/process_table.h"
 #include "runner/processes/run_error.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -117,7 +117,7 @@ TEST_CASE("An attempt is started once, whoever asks how often", "[runner][launch
   CHECK(runner::read_end(attempt.directory)->exit_code == 0);
 }
 
-TEST_CASE("An attempt whose directory is gone is not started, and that is told",
+TEST_CASE("An attempt whose directory is gone is not started, and that is reported",
           "[runner][launcher]") {
   const tests::TemporaryDirectory temporary;
   const Attempt attempt = attempt_of(temporary, "a", "true");

@@ -72,7 +72,7 @@ TEST_CASE("Repeats may be a list among the responses; Student's interval is thei
   CHECK(measured.half_width.count("z") == 0);
 }
 
-TEST_CASE("Where the program is silent its series tell", "[runner][measured]") {
+TEST_CASE("Where the program does not say, its series decide", "[runner][measured]") {
   Json object{{"responses", {{"y", 1}}}, {"series", {{"y", noise(400)}}}};
   CHECK(read(object).steady == true);
   CHECK(read(object).half_width.at("y") == Approx(1.96 * 0.1 / 20).epsilon(0.4));

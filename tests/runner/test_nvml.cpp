@@ -22,7 +22,7 @@ json two_gpus() {
 
 }  // namespace
 
-TEST_CASE("A machine without the library has no GPUs, and the reason is told", "[nvml]") {
+TEST_CASE("A machine without the library has no GPUs, and the reason is reported", "[nvml]") {
   ::setenv("DOETUNE_NVML", "/nowhere/libnvidia-ml.so.1", 1);
   const Nvml nvml;
   ::unsetenv("DOETUNE_NVML");

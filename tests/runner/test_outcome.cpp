@@ -57,7 +57,7 @@ TEST_CASE("A derived response need not be measured", "[runner][outcome]") {
   CHECK(record.responses.at("twice") == 8);
 }
 
-TEST_CASE("A derived response without a value, and a window without telemetry, are told",
+TEST_CASE("A derived response without a value, and a window without telemetry, are reported",
           "[runner][outcome]") {
   auto study = study_of({"y", "z"});
   study.responses[1].formula = "1 / y";
@@ -235,7 +235,7 @@ TEST_CASE("A number that no double holds is not finite, wherever it was written"
   CHECK(runner::parse_untrusted(R"({"y": -1.5e-400, "z": [1E+3, -0.0]})")->at("z").at(0) == 1000);
 }
 
-TEST_CASE("An object too long for what is read of the output is told apart from none",
+TEST_CASE("An object too long for what is read of the output is distinguished from none",
           "[runner][outcome]") {
   const tests::TemporaryDirectory temporary;
   study::write_file_atomically(

@@ -95,7 +95,7 @@ TEST_CASE("A program's name cannot spoil what is read of it", "[telemetry][proc]
   }
 }
 
-TEST_CASE("Processor time of a process is what the kernel tells it itself", "[telemetry][proc]") {
+TEST_CASE("Processor time of a process is what the kernel reports to it", "[telemetry][proc]") {
   Child busy([] {
     burn(0.25);
     rest();
@@ -139,7 +139,7 @@ TEST_CASE("What children used counts, alive, waited for or left behind", "[telem
   CHECK(trees.use("unknown").processes == 0);
 }
 
-TEST_CASE("Processes of two attempts and of neither are told apart", "[telemetry][proc]") {
+TEST_CASE("Processes of two attempts and of neither are distinguished", "[telemetry][proc]") {
   Child one([] { rest(); });
   Child two([] {
     if (::fork() == 0) rest();

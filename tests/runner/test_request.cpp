@@ -42,7 +42,7 @@ std::vector<std::string> fill(std::vector<std::string> command) {
 
 }  // namespace
 
-TEST_CASE("A request tells the workload everything, numbers as numbers and words as words",
+TEST_CASE("A request contains everything, numbers as numbers and levels as text",
           "[runner][request]") {
   study::StudyDirectory directory;
   directory.study = study_with_factors({});

@@ -51,7 +51,8 @@ TEST_CASE("A file `stop` that is there already ends the call without waiting for
   CHECK_THAT(world.sink.notes[0], Catch::Contains("remove it to continue"));
 }
 
-TEST_CASE("A file `stop` is heeded while a run waits for its next attempt", "[runner][policies]") {
+TEST_CASE("A file `stop` takes effect while a run waits for its next attempt",
+          "[runner][policies]") {
   World world;
   world.directory = tests::fake_study(world.temporary / "one", 1, {"true"});
   world.directory.study.run.retries = {1, 1, 0, 1000};
@@ -134,7 +135,7 @@ TEST_CASE("Hooks hear of each attempt and of the end", "[runner][policies]") {
   CHECK(world.sink.notes.empty());
 }
 
-TEST_CASE("A hook that fails is told and changes nothing; one that cannot work is refused",
+TEST_CASE("A hook that fails is reported and changes nothing; one that cannot work is refused",
           "[runner][policies]") {
   World world;
   world.directory.study.run.after_run = {"sh", "-c", "echo no such channel >&2; exit 4"};

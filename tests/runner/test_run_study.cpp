@@ -9,7 +9,7 @@
 
 #include "runner/loop/run_study.h"
 #include "runner/processes/run_error.h"
-#include "study/journal.h"
+#include "study/directory/journal.h"
 #include "tests/runner/fake_world.h"
 
 using namespace doetune;
@@ -297,7 +297,7 @@ TEST_CASE("A study that another doetune runs is refused", "[runner][run]") {
   CHECK(world.launcher.submitted.empty());
 }
 
-TEST_CASE("A study that is moved while its runs are made stops, and goes on at its new place",
+TEST_CASE("A study that is moved while its runs are made stops, and goes on at its new path",
           "[runner][run]") {
   World world;
   const auto before = world.directory.path;

@@ -15,7 +15,7 @@ using runner::SlotPool;
 
 namespace {
 
-HostCapacity place_of(int jobs, std::vector<std::string> gpus, std::vector<int> cpus) {
+HostCapacity capacity_of(int jobs, std::vector<std::string> gpus, std::vector<int> cpus) {
   HostCapacity capacity;
   capacity.jobs = jobs;
   capacity.gpus = std::move(gpus);
@@ -26,7 +26,7 @@ HostCapacity place_of(int jobs, std::vector<std::string> gpus, std::vector<int> 
 }  // namespace
 
 TEST_CASE("The machine is shared out without overlap", "[runner][slots]") {
-  SlotPool pool({place_of(2, {"0", "1", "2", "3", "4"}, {0, 1, 2, 3, 4})});
+  SlotPool pool({capacity_of(2, {"0", "1", "2", "3", "4"}, {0, 1, 2, 3, 4})});
   const auto first = pool.take(2);
   const auto second = pool.take(2);
   REQUIRE(first);
@@ -42,14 +42,14 @@ TEST_CASE("The machine is shared out without overlap", "[runner][slots]") {
 }
 
 TEST_CASE("Where there are fewer processors than jobs, they share all of them", "[runner][slots]") {
-  SlotPool pool({place_of(3, {}, {0, 1})});
+  SlotPool pool({capacity_of(3, {}, {0, 1})});
   CHECK(pool.take(0)->cpus == std::vector<int>{0, 1});
   CHECK(pool.take(0)->cpus == std::vector<int>{0, 1});
 }
 
 TEST_CASE("A run gets as many processors as asked for, and no place promises more than it has",
           "[runner][slots]") {
-  HostCapacity capacity = place_of(2, {}, {4, 5, 6, 7});
+  HostCapacity capacity = capacity_of(2, {}, {4, 5, 6, 7});
   capacity.cpus_per_run = 1;
   SlotPool pool({capacity});
   CHECK(pool.take(0)->cpus == std::vector<int>{4});
@@ -58,19 +58,19 @@ TEST_CASE("A run gets as many processors as asked for, and no place promises mor
   CHECK_THROWS_AS(SlotPool({capacity}), RunError);
 }
 
-TEST_CASE("What can never be placed is told at once", "[runner][slots]") {
-  const SlotPool pool({place_of(2, {"0"}, {0})});
+TEST_CASE("What can never be placed is reported at once", "[runner][slots]") {
+  const SlotPool pool({capacity_of(2, {"0"}, {0})});
   CHECK_NOTHROW(pool.check(1));
   CHECK_THROWS_WITH(pool.check(2), Catch::Contains("needs 2 GPUs, but there are 1"));
-  CHECK_THROWS_AS(SlotPool({place_of(0, {}, {0})}), RunError);
+  CHECK_THROWS_AS(SlotPool({capacity_of(0, {}, {0})}), RunError);
   CHECK_THROWS_AS(SlotPool(std::vector<HostCapacity>()), RunError);
-  CHECK_THROWS_WITH(SlotPool({place_of(1, {"0", "1", "0"}, {})}),
+  CHECK_THROWS_WITH(SlotPool({capacity_of(1, {"0", "1", "0"}, {})}),
                     Catch::Contains("GPU 0 is given twice"));
-  CHECK_THROWS_AS(SlotPool({place_of(1, {"0", ""}, {})}), RunError);
+  CHECK_THROWS_AS(SlotPool({capacity_of(1, {"0", ""}, {})}), RunError);
 }
 
 TEST_CASE("A scheduler's place has any number of GPUs", "[runner][slots]") {
-  HostCapacity queue = place_of(1, {}, {});
+  HostCapacity queue = capacity_of(1, {}, {});
   queue.assigns_gpus = false;
   SlotPool pool({queue});
   CHECK_NOTHROW(pool.check(64));
@@ -81,9 +81,9 @@ TEST_CASE("A scheduler's place has any number of GPUs", "[runner][slots]") {
 }
 
 TEST_CASE("Hosts are filled one after the other, each with its own GPUs", "[runner][slots]") {
-  HostCapacity a = place_of(1, {"0"}, {});
+  HostCapacity a = capacity_of(1, {"0"}, {});
   a.host = "a";
-  HostCapacity b = place_of(2, {"0", "1"}, {});
+  HostCapacity b = capacity_of(2, {"0", "1"}, {});
   b.host = "b";
   SlotPool pool({a, b});
   CHECK(pool.jobs() == 3);
@@ -93,7 +93,7 @@ TEST_CASE("Hosts are filled one after the other, each with its own GPUs", "[runn
 }
 
 TEST_CASE("An attempt that goes on keeps its GPU from the others", "[runner][slots]") {
-  SlotPool pool({place_of(2, {"0", "1"}, {})});
+  SlotPool pool({capacity_of(2, {"0", "1"}, {})});
   REQUIRE(pool.take_again("", {"0"}));
   CHECK(pool.take(1)->gpus == std::vector<std::string>{"1"});
   CHECK_FALSE(pool.take_again("", {}));
@@ -101,7 +101,7 @@ TEST_CASE("An attempt that goes on keeps its GPU from the others", "[runner][slo
 }
 
 TEST_CASE("However runs come and go, no GPU has more of them than allowed", "[runner][slots]") {
-  HostCapacity capacity = place_of(6, {"0", "1", "2", "3"}, {0, 1, 2, 3, 4, 5});
+  HostCapacity capacity = capacity_of(6, {"0", "1", "2", "3"}, {0, 1, 2, 3, 4, 5});
   capacity.runs_per_gpu = GENERATE(1, 2);
   SlotPool pool({capacity});
   RandomStream random(2026, 3);

@@ -10,7 +10,7 @@
 #include "runner/launchers/slurm_job.h"
 #include "runner/launchers/slurm_launcher.h"
 #include "runner/processes/run_error.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "tests/runner/fake_clients.h"
 
 using namespace doetune;
@@ -159,7 +159,7 @@ TEST_CASE("A job's name is the study directory's own, and safe", "[runner][slurm
   CHECK(name != runner::slurm_job_name("a b,c.7.1", "/y/study"));
 }
 
-TEST_CASE("sbatch is told what the study asks for", "[runner][slurm]") {
+TEST_CASE("sbatch gets what the study asks for", "[runner][slurm]") {
   Attempt attempt;
   attempt.directory = "/x/it's 50%j\n";
   attempt.processes = 4;

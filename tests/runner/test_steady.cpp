@@ -68,7 +68,7 @@ TEST_CASE("Noise with long tails is steady, and so is a series with a value far 
         }) > 0.96);
 }
 
-TEST_CASE("Values that hang together are told from a drift once there are enough of them",
+TEST_CASE("Correlated values are distinguished from a drift once there are enough of them",
           "[measurement][steady]") {
   const auto steady = [](double correlation, std::size_t count) {
     return rate(kSteadyRepetitions, [&](auto& random) {
@@ -148,7 +148,7 @@ TEST_CASE("A pattern is steady where the series holds three of its periods or mo
         }) > 0.97);
 }
 
-TEST_CASE("A change below the tolerance is none, and one above it is told with its sign",
+TEST_CASE("A change below the tolerance is none, and one above it is reported with its sign",
           "[measurement][steady]") {
   RandomStream random(1, 1);
   const auto drifting = [&](double change) {
@@ -168,7 +168,7 @@ TEST_CASE("A change below the tolerance is none, and one above it is told with i
   CHECK(step->begin == 60);
 }
 
-TEST_CASE("What has no noise is judged as well", "[measurement][steady]") {
+TEST_CASE("What has no noise is assessed as well", "[measurement][steady]") {
   CHECK(assess(SteadyValues(100, 3.0))->steady);
   CHECK(assess(SteadyValues(100, 0.0))->steady);
   CHECK(assess(SteadyValues(100, 3.0))->change == 0);
@@ -180,7 +180,7 @@ TEST_CASE("What has no noise is judged as well", "[measurement][steady]") {
   CHECK(assess(step)->begin == 10);
 }
 
-TEST_CASE("Fewer than 20 values are not judged", "[measurement][steady]") {
+TEST_CASE("Fewer than 20 values are not assessed", "[measurement][steady]") {
   CHECK_FALSE(assess(SteadyValues(19, 1.0)));
   CHECK(assess(SteadyValues(20, 1.0)));
 }
@@ -202,7 +202,7 @@ TEST_CASE("Online and at once are the same, however long the series", "[measurem
   CHECK(online.assess()->begin == Approx(1500).margin(150));
 }
 
-TEST_CASE("What is not steady is told in a sentence", "[measurement][steady]") {
+TEST_CASE("What is not steady is described in a sentence", "[measurement][steady]") {
   using measurement::unsteady_sentence;
   CHECK(unsteady_sentence("latency", {true, 0, 0.5}, 100).empty());
   CHECK(unsteady_sentence("latency", {false, 50, 0.083}, 100) ==

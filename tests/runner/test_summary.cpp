@@ -6,7 +6,7 @@
 
 #include "runner/telemetry/bottleneck.h"
 #include "runner/telemetry/summary.h"
-#include "study/quantities.h"
+#include "study/telemetry_quantities.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -84,10 +84,10 @@ TEST_CASE("A counter that falls began anew", "[telemetry][summary]") {
   CHECK(runner::growth_per_s(counter, {0, 3}).value() == Approx(200.0 / 3));
 }
 
-TEST_CASE("A share speaks of the time before its reading", "[telemetry][summary]") {
-  const Series shares{{0, 0.9}, {1, 0.2}, {3, 0.8}};  // 0.2 from 0 to 1, 0.8 from 1 to 3
-  CHECK(runner::mean_of_spans(shares, {0, 3}).value() == Approx((0.2 + 1.6) / 3));
-  CHECK(runner::mean_of_spans(shares, {0.5, 2}).value() == Approx((0.1 + 0.8) / 1.5));
+TEST_CASE("A fraction refers to the time before its reading", "[telemetry][summary]") {
+  const Series fractions{{0, 0.9}, {1, 0.2}, {3, 0.8}};  // 0.2 from 0 to 1, 0.8 from 1 to 3
+  CHECK(runner::mean_of_spans(fractions, {0, 3}).value() == Approx((0.2 + 1.6) / 3));
+  CHECK(runner::mean_of_spans(fractions, {0.5, 2}).value() == Approx((0.1 + 0.8) / 1.5));
 }
 
 TEST_CASE("Readings must cover half of the window", "[telemetry][summary]") {
@@ -98,7 +98,7 @@ TEST_CASE("Readings must cover half of the window", "[telemetry][summary]") {
   CHECK_FALSE(runner::mean_between({{0.5, 1}}, {0, 1}));
   CHECK_FALSE(runner::mean_between({}, {0, 1}));
   CHECK_FALSE(runner::growth_per_s(series, {0, 0}));
-  CHECK_FALSE(runner::greatest(series, {2, 3}));
+  CHECK_FALSE(runner::max_reading(series, {2, 3}));
 }
 
 TEST_CASE("Energy is the counter's growth, or the integral of power", "[telemetry][summary]") {
@@ -294,7 +294,8 @@ TEST_CASE("Where nothing is near its limit, or nothing is known, no bottleneck i
         "the GPU was 30 % busy");
 }
 
-TEST_CASE("Cores that others kept busy are told from the run's own", "[telemetry][verdict]") {
+TEST_CASE("Cores that others kept busy are distinguished from the run's own",
+          "[telemetry][verdict]") {
   const auto verdict =
       runner::find_bottleneck({{"cpu_utilization", 99}, {"foreign_cpu_share", 0.32}});
   CHECK(verdict.bottleneck == "host_cpu");

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "runner/telemetry/recorder.h"
 #include "runner/telemetry/sample.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "tests/runner/child.h"
 #include "tests/runner/fake_nvml.h"
 
@@ -121,20 +121,20 @@ TEST_CASE("An attempt's work is in its file", "[telemetry][recorder]") {
     CHECK(read.samples[i].time_s - read.samples[i - 1].time_s > 0.99 / 50);
   }
   double process_cpu_s = 0;
-  double busy_share = 0;
+  double busy_fraction = 0;
   for (const Sample& sample : read.samples) {
     CHECK(sample.time_s <= monotonic_s());
     process_cpu_s = std::max(process_cpu_s, sample.host.process_cpu_s.value_or(0));
-    busy_share = std::max(busy_share, sample.host.cpu_busy.value_or(0));
+    busy_fraction = std::max(busy_fraction, sample.host.cpu_busy.value_or(0));
     CHECK(sample.host.cpu_busy.value_or(0) <= 1);
   }
   CHECK(process_cpu_s > 0.1);
-  CHECK(busy_share > 0);
+  CHECK(busy_fraction > 0);
   CHECK(read.samples[0].host.processes == 1);
   CHECK(read.samples[0].host.memory_available_bytes.value() > 0);
 }
 
-TEST_CASE("Work of others on the same processors is told from the attempt's own",
+TEST_CASE("Work of others on the same processors is distinguished from the attempt's own",
           "[telemetry][recorder]") {
   const tests::TemporaryDirectory temporary;
   Child idle([] {
@@ -156,18 +156,18 @@ TEST_CASE("Work of others on the same processors is told from the attempt's own"
   recorder.remove("idle");
   recorder.remove("busy");
   const auto others = [&](const char* name) {
-    std::vector<double> shares;
+    std::vector<double> fractions;
     for (const Sample& sample : recorded(temporary / name).samples) {
-      if (sample.host.others) shares.push_back(*sample.host.others);
+      if (sample.host.others) fractions.push_back(*sample.host.others);
     }
-    REQUIRE_FALSE(shares.empty());
-    return *std::max_element(shares.begin(), shares.end());
+    REQUIRE_FALSE(fractions.empty());
+    return *std::max_element(fractions.begin(), fractions.end());
   };
   CHECK(others("idle.csv") > 0.3);  // the other child, as far as anything lets it
   CHECK(others("idle.csv") > others("busy.csv"));
 }
 
-TEST_CASE("GPUs are recorded as the driver tells", "[telemetry][recorder]") {
+TEST_CASE("GPUs are recorded as the driver reports them", "[telemetry][recorder]") {
   const tests::TemporaryDirectory temporary;
   json gpu = tests::busy_gpu("GPU-1111-aaaa");
   gpu.erase("energy_mJ");

@@ -44,7 +44,7 @@ TEST_CASE("A program without output and activity is stopped as hung", "[runner][
   CHECK(end.duration_s < 30);
 }
 
-TEST_CASE("A program that works or speaks does not hang", "[runner][watchdog]") {
+TEST_CASE("A program that works or prints does not hang", "[runner][watchdog]") {
   SECTION("one that computes, without a word") {
     const AttemptEnd end =
         end_of("end=$(($(date +%s%N) + 1500000000)); while [ $(date +%s%N) -lt $end ]; do :; done",
@@ -74,7 +74,7 @@ TEST_CASE("Less memory than allowed is nobody's business", "[runner][watchdog]")
   CHECK(end_of("sleep 0.8", limit).cause == EndCause::kExited);
 }
 
-TEST_CASE("The kernel tells how often it killed for want of memory", "[runner][watchdog]") {
+TEST_CASE("The kernel reports how often it killed for want of memory", "[runner][watchdog]") {
   const auto kills = runner::out_of_memory_kills();
   REQUIRE(kills);
   CHECK(*kills >= 0);

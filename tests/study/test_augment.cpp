@@ -8,7 +8,7 @@
 #include <set>
 
 #include "study/augment.h"
-#include "study/journal.h"
+#include "study/directory/journal.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;

@@ -3,7 +3,7 @@
 
 #include "study/augment.h"
 #include "study/confirmation_runs.h"
-#include "study/directory.h"
+#include "study/directory/directory.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -21,10 +21,10 @@ study::Study parsed(const std::string& design = "{type: fccd, center_runs: 2}",
       "s.yaml");
 }
 
-const ValidatedSettings kJudged{{0.25, 0.5}, std::vector<double>{1, -1}};
+const ValidatedSettings kConfirmed{{0.25, 0.5}, std::vector<double>{1, -1}};
 const ValidatedSettings kOther{{-0.5, 0.5}, std::vector<double>{1, -1}};
 
-int judging(const study::Plan& plan) {
+int validating(const study::Plan& plan) {
   return static_cast<int>(std::count_if(plan.runs.begin(), plan.runs.end(),
                                         [](const PlannedRun& run) { return run.validates(); }));
 }
@@ -36,7 +36,7 @@ TEST_CASE("Confirmation and baseline runs are appended in pairs, in random order
   const study::Study study = parsed();
   const study::Plan plan = study::make_plan(study);
   const auto n = plan.runs.size();
-  const study::Plan more = study::confirmation_plan(plan, study, kJudged, 20);
+  const study::Plan more = study::confirmation_plan(plan, study, kConfirmed, 20);
   REQUIRE(more.runs.size() == n + 40);
   int confirmation_first = 0;
   for (std::size_t i = n; i < more.runs.size(); i += 2) {
@@ -45,42 +45,42 @@ TEST_CASE("Confirmation and baseline runs are appended in pairs, in random order
     CHECK(one.validates());
     const bool first = one.type == doe::PointType::kConfirmation;
     confirmation_first += first ? 1 : 0;
-    CHECK((first ? one : two).settings == kJudged.settings);
-    CHECK((first ? two : one).settings == *kJudged.baseline);
+    CHECK((first ? one : two).settings == kConfirmed.settings);
+    CHECK((first ? two : one).settings == *kConfirmed.baseline);
     CHECK(one.run == static_cast<int>(i) + 1);
     CHECK_FALSE(study::repeated_run(more, one.run));  // its own position in the standard order
   }
   CHECK(confirmation_first > 3);  // fails for one seed in 400, not for this one
   CHECK(confirmation_first < 17);
-  CHECK(study::confirmation_plan(plan, study, kJudged, 20).runs.back().type ==
+  CHECK(study::confirmation_plan(plan, study, kConfirmed, 20).runs.back().type ==
         more.runs.back().type);
 }
 
 TEST_CASE("Judging runs are never added twice, but a larger number is made up",
           "[study][confirmation]") {
   const study::Study study = parsed();
-  const study::Plan once = study::confirmation_plan(study::make_plan(study), study, kJudged, 3);
-  CHECK(study::confirmation_plan(once, study, kJudged, 3).runs.size() == once.runs.size());
-  CHECK(study::confirmation_plan(once, study, kJudged, 2).runs.size() == once.runs.size());
-  const study::Plan more = study::confirmation_plan(once, study, kJudged, 5);
+  const study::Plan once = study::confirmation_plan(study::make_plan(study), study, kConfirmed, 3);
+  CHECK(study::confirmation_plan(once, study, kConfirmed, 3).runs.size() == once.runs.size());
+  CHECK(study::confirmation_plan(once, study, kConfirmed, 2).runs.size() == once.runs.size());
+  const study::Plan more = study::confirmation_plan(once, study, kConfirmed, 5);
   CHECK(more.runs.size() == once.runs.size() + 4);
-  CHECK(study::validation_runs(more, kJudged).confirmation.size() == 5);
-  CHECK(study::validation_runs(more, kJudged).baseline.size() == 5);
+  CHECK(study::validation_runs(more, kConfirmed).confirmation.size() == 5);
+  CHECK(study::validation_runs(more, kConfirmed).baseline.size() == 5);
 }
 
 TEST_CASE("Each optimum has its own runs of today's settings", "[study][confirmation]") {
   const study::Study study = parsed();
-  study::Plan plan = study::confirmation_plan(study::make_plan(study), study, kJudged, 3);
+  study::Plan plan = study::confirmation_plan(study::make_plan(study), study, kConfirmed, 3);
   plan = study::confirmation_plan(plan, study, kOther, 2);
-  CHECK(judging(plan) == 10);
-  const study::ValidationRuns first = study::validation_runs(plan, kJudged);
+  CHECK(validating(plan) == 10);
+  const study::ValidationRuns first = study::validation_runs(plan, kConfirmed);
   const study::ValidationRuns second = study::validation_runs(plan, kOther);
   CHECK(first.baseline.size() == 3);
   CHECK(second.baseline.size() == 2);
   CHECK(first.all().back() < second.all().front());
   const auto others = study::other_confirmations(plan, kOther.settings);
   REQUIRE(others.size() == 1);
-  CHECK(others.front().settings == kJudged.settings);
+  CHECK(others.front().settings == kConfirmed.settings);
   CHECK(others.front().runs == first.confirmation);
 }
 
@@ -96,18 +96,19 @@ TEST_CASE("Where today's settings are the best, or none, they are not run beside
   }
 }
 
-TEST_CASE("Runs that judge are no part of the design", "[study][confirmation]") {
+TEST_CASE("Validation runs are no part of the design", "[study][confirmation]") {
   const tests::TemporaryDirectory temporary;
   const study::Study study = parsed();
   study::StudyDirectory directory =
       study::create_directory(temporary.path() / "s", study, study::make_plan(study), false);
   const doe::Evaluation before = directory.plan.evaluation;
   const auto n = directory.plan.runs.size();
-  study::extend_directory(directory, study::confirmation_plan(directory.plan, study, kJudged, 2));
+  study::extend_directory(directory,
+                          study::confirmation_plan(directory.plan, study, kConfirmed, 2));
   study::StudyDirectory read = study::open_directory(directory.path);
   REQUIRE(read.plan.runs.size() == n + 4);
-  CHECK(study::validation_runs(read.plan, kJudged).all() ==
-        study::validation_runs(directory.plan, kJudged).all());
+  CHECK(study::validation_runs(read.plan, kConfirmed).all() ==
+        study::validation_runs(directory.plan, kConfirmed).all());
   CHECK(read.plan.coded(study.factors).rows() == static_cast<Eigen::Index>(n));
   CHECK(read.plan.evaluation.runs == before.runs);
 
@@ -116,14 +117,14 @@ TEST_CASE("Runs that judge are no part of the design", "[study][confirmation]") 
   const study::Plan folded = study::augmented_plan(read, fold);
   CHECK(folded.runs.size() == n + 4 + n);
   CHECK(folded.runs.back().block == 1);  // the design has no blocks
-  CHECK(judging(folded) == 4);
+  CHECK(validating(folded) == 4);
 }
 
-TEST_CASE("In a split-plot design each judging run is set up anew", "[study][confirmation]") {
+TEST_CASE("In a split-plot design each validation run is set up anew", "[study][confirmation]") {
   const study::Study study =
       parsed("{type: d-optimal, runs: 12, whole_plots: 4}", ", hard_to_change: true");
   const study::Plan plan = study::make_plan(study);
-  const study::Plan more = study::confirmation_plan(plan, study, kJudged, 2);
+  const study::Plan more = study::confirmation_plan(plan, study, kConfirmed, 2);
   int plot = 4;
   for (std::size_t i = plan.runs.size(); i < more.runs.size(); ++i) {
     CHECK(more.runs[i].whole_plot == ++plot);

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "study/directory.h"
-#include "study/journal.h"
+#include "study/directory/directory.h"
+#include "study/directory/journal.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune::study;

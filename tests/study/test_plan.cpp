@@ -12,11 +12,11 @@
 #include "base/file_descriptor.h"
 #include "base/host.h"
 #include "study/augment.h"
-#include "study/csv.h"
-#include "study/directory.h"
-#include "study/import.h"
-#include "study/journal.h"
-#include "study/results.h"
+#include "study/directory/directory.h"
+#include "study/directory/import.h"
+#include "study/directory/journal.h"
+#include "study/directory/results.h"
+#include "study/tables/csv.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -495,7 +495,7 @@ TEST_CASE("Levels that begin as formulas do are exported as text, and imported a
   CHECK(imported.plan.runs.size() == 3);
 }
 
-TEST_CASE("Imported runs keep their blocks, and those that could not run are told",
+TEST_CASE("Imported runs keep their blocks, and those that could not run are reported",
           "[study][plan]") {
   const TemporaryDirectory temporary;
   const fs::path data = temporary.path() / "data.csv";

@@ -11,9 +11,9 @@
 #include <fstream>
 
 #include "study/confirmation_runs.h"
-#include "study/import.h"
-#include "study/journal.h"
-#include "study/restore.h"
+#include "study/directory/import.h"
+#include "study/directory/journal.h"
+#include "study/directory/restore.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune::study;
@@ -184,7 +184,7 @@ TEST_CASE("What may be edited in study.yaml survives a restoration", "[study][re
   CHECK(read_file(directory.path / "study.yaml.replaced") == other);
 }
 
-TEST_CASE("Runs that an older sheet does not have are told, and their numbers not used again",
+TEST_CASE("Runs that an older sheet does not have are reported, and their numbers not used again",
           "[study][restore]") {
   const TemporaryDirectory temporary;
   StudyDirectory directory = planned(temporary / "s");
@@ -269,7 +269,7 @@ TEST_CASE("A plan.json of 0.1.0 does not say the region, and opens", "[study][di
   CHECK_NOTHROW(open_directory(directory.path));
 }
 
-TEST_CASE("A range or constraint that was changed after planning is refused by its place",
+TEST_CASE("A range or constraint that was changed after planning is refused by its position",
           "[study][directory]") {
   const TemporaryDirectory temporary;
   const StudyDirectory directory = planned(temporary / "s");

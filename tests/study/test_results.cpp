@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "study/results.h"
+#include "study/directory/results.h"
 
 using namespace doetune;
 using namespace doetune::study;

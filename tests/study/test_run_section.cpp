@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "study/sections.h"
+#include "study/file/sections.h"
 
 using namespace doetune;
 using study::parse_study;

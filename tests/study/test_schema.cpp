@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "study/schema.h"
-#include "study/yaml.h"
+#include "study/file/schema.h"
+#include "study/file/yaml.h"
 
 using namespace doetune;
 

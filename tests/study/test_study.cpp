@@ -280,7 +280,7 @@ TEST_CASE("How surfaces are fitted is said once, and may differ by response", "[
         doe::SurfaceType::kAuto);
 }
 
-TEST_CASE("The laws of the study file are those of the surfaces", "[study]") {
+TEST_CASE("The parametric models of the study file are those of the surfaces", "[study]") {
   for (const surfaces::ParametricModel& parametric : surfaces::parametric_models()) {
     const study::Study study = parse_study(
         "factors: {a: {low: 1, high: 9}}\nresponses: {y: {fit: {surface: " + parametric.name +

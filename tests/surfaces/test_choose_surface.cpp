@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "surfaces/choose_surface.h"
+#include "surfaces/models/choose_surface.h"
 #include "tests/surfaces/published_fccd.h"
 #include "tests/surfaces/random_normal.h"
 
@@ -100,7 +100,7 @@ TEST_CASE("Candidates are compared by PRESS", "[surfaces][choice]") {
   CHECK(choice.candidates[3].loo_rms);
 }
 
-TEST_CASE("A law is compared where it is asked for", "[surfaces][choice]") {
+TEST_CASE("A parametric model is compared where it is asked for", "[surfaces][choice]") {
   // SPEC SDM91 (Gunther 2007), see test_parametric_model.cpp, and further runs from its published
   // model.
   const std::vector<doe::Factor> factors{continuous("users", 1, 216)};

@@ -33,7 +33,7 @@ doe::Model quadratic() {
   return doe::Model::named("quadratic", {a, b});
 }
 
-const Eigen::Vector2d kPlace(0.8, 0.5);
+const Eigen::Vector2d kPoint(0.8, 0.5);
 const std::vector<double> kSettings{69.1, 70.4, 68.8, 71.2, 70.0}, kToday{51.2, 53.9, 50.1, 54.4};
 
 void check_interval(const std::optional<surfaces::Interval>& interval, double low, double high) {
@@ -48,7 +48,7 @@ TEST_CASE("The range of the mean of n runs is that of R's predict", "[surfaces][
   // R 4.2: m <- lm(y ~ a*b + I(a^2) + I(b^2)); p <- predict(m, data.frame(a=0.8, b=0.5), se.fit=T)
   // p$fit + c(-1, 1) * qt(0.975, p$df) * sqrt(p$se.fit^2 + p$residual.scale^2 / n)
   const surfaces::Fit fit = surfaces::fit_least_squares(quadratic(), points(), responses());
-  const surfaces::Prediction prediction = fit.predict(kPlace);
+  const surfaces::Prediction prediction = fit.predict(kPoint);
   check_interval(surfaces::mean_range(prediction, 5), 67.8568486967575, 71.6023179699092);
   check_interval(surfaces::mean_range(prediction, 1), 66.7303226757104, 72.7288439909563);
   check_interval(surfaces::mean_range(prediction, 5, 1 - 0.05 / 3), 67.2135420889428,
@@ -56,7 +56,7 @@ TEST_CASE("The range of the mean of n runs is that of R's predict", "[surfaces][
 
   const surfaces::Fit of_log =
       surfaces::fit_least_squares(quadratic(), points(), responses(), {Transform::kLog});
-  check_interval(surfaces::mean_range(of_log.predict(kPlace), 5), 67.9422012609035,
+  check_interval(surfaces::mean_range(of_log.predict(kPoint), 5), 67.9422012609035,
                  71.9103630710357);
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("The ranges hold as often as they say", "[surfaces][confirmation][simu
   const doe::Model model = quadratic();
   const Eigen::VectorXd beta = (Eigen::VectorXd(6) << 60, 5, 3, 1, -4, -2).finished();
   const Eigen::VectorXd truth = model.matrix(points()) * beta;
-  const double at_place = (model.matrix(kPlace.transpose()) * beta)[0];
+  const double at_point = (model.matrix(kPoint.transpose()) * beta)[0];
   RandomStream random(2026, 11);
   const auto runs = [&](double mean, double sigma) {
     std::vector<double> values;
@@ -145,15 +145,15 @@ TEST_CASE("The ranges hold as often as they say", "[surfaces][confirmation][simu
     for (int r = 0; r < kResponses; ++r) {
       Eigen::VectorXd y = truth;
       for (double& value : y) value += kSigma * tests::random_normal(random);
-      const auto prediction = surfaces::fit_least_squares(model, points(), y).predict(kPlace);
-      const surfaces::Prediction measured = runs(at_place, kSigma);
+      const auto prediction = surfaces::fit_least_squares(model, points(), y).predict(kPoint);
+      const surfaces::Prediction measured = runs(at_point, kSigma);
       held += surfaces::agrees(*surfaces::mean_range(prediction, kRuns), measured.mean) ? 1 : 0;
       all = all && surfaces::agrees(*surfaces::mean_range(prediction, kRuns, 1 - 0.05 / kResponses),
                                     measured.mean);
     }
     together += all ? 1 : 0;
-    const auto gain = surfaces::measured_gain("y", runs(at_place, kSigma), runs(50, 3 * kSigma));
-    gains += surfaces::agrees(*gain.interval, at_place - 50) ? 1 : 0;
+    const auto gain = surfaces::measured_gain("y", runs(at_point, kSigma), runs(50, 3 * kSigma));
+    gains += surfaces::agrees(*gain.interval, at_point - 50) ? 1 : 0;
   }
   CHECK(held / static_cast<double>(kStudies * kResponses) == Approx(0.95).margin(0.006));
   CHECK(together / static_cast<double>(kStudies) == Approx(0.9508).margin(0.0103));

@@ -67,7 +67,7 @@ TEST_CASE("Assumptions are tested as in R", "[surfaces][diagnostics]") {
   CHECK(normal->p == Approx(0.0089855030048009).epsilon(1e-9));
 }
 
-TEST_CASE("Weighted residuals are judged, not those of single runs", "[surfaces][diagnostics]") {
+TEST_CASE("Weighted residuals are tested, not those of single runs", "[surfaces][diagnostics]") {
   // R: f <- lm(y ~ x, weights = w), with the score test and the run order on sqrt(w) times columns
   // and residuals: an unweighted fit of the scaled columns must give the same.
   RandomStream random(4, 0);
@@ -102,8 +102,8 @@ TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagn
     RandomStream random(seed, 0);
     Eigen::VectorXd y(30), order(30);
     for (double& value : y) value = surfaces::normal_draw(random.uniform());
-    const std::vector<int> places = random_permutation(30, random);
-    for (int i = 0; i < 30; ++i) order[i] = places[static_cast<std::size_t>(i)];
+    const std::vector<int> positions = random_permutation(30, random);
+    for (int i = 0; i < 30; ++i) order[i] = positions[static_cast<std::size_t>(i)];
     y += 3 * x.col(0);
     const Fit fit = fit_least_squares(model, x, y);
     normality += surfaces::normality_test(fit)->p < 0.05;

@@ -341,7 +341,7 @@ TEST_CASE("A Gaussian process follows a step that a quadratic misses", "[surface
   CHECK(*fit.predicted_r2 > *quadratic.predicted_r2);
 }
 
-TEST_CASE("Replicates tell the noise", "[surfaces][gp]") {
+TEST_CASE("Replicates determine the noise", "[surfaces][gp]") {
   // 20 points with 5 runs each: pure error has 80 degrees of freedom, its root 8 % standard error.
   const std::vector<doe::Factor> factors = unit_factors(1);
   RandomStream random(18, 0);
@@ -356,7 +356,7 @@ TEST_CASE("Replicates tell the noise", "[surfaces][gp]") {
   CHECK(fit.sigma == Approx(0.3).epsilon(0.25));
 }
 
-TEST_CASE("Correlations tell which factors and levels matter", "[surfaces][gp]") {
+TEST_CASE("Correlations show which factors and levels matter", "[surfaces][gp]") {
   const std::vector<doe::Factor> factors{continuous("a"), continuous("idle"),
                                          words("alike", {"x", "y", "z"}),
                                          words("apart", {"u", "v"})};

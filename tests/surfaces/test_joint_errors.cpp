@@ -61,8 +61,8 @@ struct ByRuns final : surfaces::Surface {
 
 /// The fraction of draws in which the first point has less of the first response than the second
 /// point and more of the second response than the third.
-double share_of_first(const std::vector<surfaces::GoalResponse>& responses,
-                      const Eigen::MatrixXd& at, int draws) {
+double fraction_of_first(const std::vector<surfaces::GoalResponse>& responses,
+                         const Eigen::MatrixXd& at, int draws) {
   const surfaces::JointErrors joint(responses);
   const std::vector<Eigen::MatrixXd> drawn = surfaces::MeanDraws(joint, at).draw(draws, 0);
   int best = 0;
@@ -237,9 +237,9 @@ TEST_CASE("Draws of combinations of runs decide as often as draws of the runs",
   Eigen::MatrixXd at(3, 2);
   at << 0, 0, 0, 0.8, 0.8, 0;  // across the slopes, where nothing is certain
   constexpr int kDraws = 20'000;
-  const double by_combinations = share_of_first(two.responses({}, {}), at, kDraws);
+  const double by_combinations = fraction_of_first(two.responses({}, {}), at, kDraws);
   const double by_runs =
-      share_of_first({{"a", &first, Goal{}}, {"b", &second, Goal{}}}, at, kDraws);
+      fraction_of_first({{"a", &first, Goal{}}, {"b", &second, Goal{}}}, at, kDraws);
   CHECK(by_runs > 0.05);
   CHECK(by_runs < 0.95);
   // Four standard errors of the difference of two proportions.

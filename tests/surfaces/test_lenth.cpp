@@ -29,10 +29,10 @@ TEST_CASE("Too few effects, or most of them none, have no margin", "[surfaces][l
 
 TEST_CASE("Places of a half-normal plot", "[surfaces][lenth]") {
   // R: qnorm(0.5 + 0.5 * (1:4 - 0.5) / 4)
-  const std::vector<double> places = half_normal_quantiles(4);
-  REQUIRE(places.size() == 4);
-  CHECK(places[0] == Approx(0.1573107));
-  CHECK(places[1] == Approx(0.4887764));
-  CHECK(places[2] == Approx(0.8871466));
-  CHECK(places[3] == Approx(1.5341205));
+  const std::vector<double> quantiles = half_normal_quantiles(4);
+  REQUIRE(quantiles.size() == 4);
+  CHECK(quantiles[0] == Approx(0.1573107));
+  CHECK(quantiles[1] == Approx(0.4887764));
+  CHECK(quantiles[2] == Approx(0.8871466));
+  CHECK(quantiles[3] == Approx(1.5341205));
 }

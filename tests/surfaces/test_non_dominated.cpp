@@ -55,7 +55,7 @@ TEST_CASE("Non-dominated columns come in the order of their sums", "[surfaces][p
                        [&](Eigen::Index a, Eigen::Index b) { return sums[a] < sums[b]; }));
 }
 
-TEST_CASE("A goal that all points meet alike tells none of them apart", "[surfaces][pareto]") {
+TEST_CASE("A goal that all points meet alike distinguishes none of them", "[surfaces][pareto]") {
   Eigen::MatrixXd costs = random_costs(3, 500, 100);
   const std::vector<Eigen::Index> without = sorted(non_dominated(costs.topRows(2)));
   costs.row(2).setConstant(7);

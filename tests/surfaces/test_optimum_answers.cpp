@@ -110,13 +110,13 @@ TEST_CASE("Intervals of differences and ratios cover at their nominal rate",
       differences += gain.interval->low <= a - b && a - b <= gain.interval->high;
       ratios += gain.ratio_interval->low <= a / b && a / b <= gain.ratio_interval->high;
     }
-    const double room = 4 * std::sqrt(kStudies * 0.9 * 0.1);
-    CHECK(std::abs(differences - 0.9 * kStudies) < room);
-    CHECK(std::abs(ratios - 0.9 * kStudies) < room);
+    const double tolerance = 4 * std::sqrt(kStudies * 0.9 * 0.1);
+    CHECK(std::abs(differences - 0.9 * kStudies) < tolerance);
+    CHECK(std::abs(ratios - 0.9 * kStudies) < tolerance);
   }
 }
 
-TEST_CASE("What the runs cannot tell from the best is listed with what it costs",
+TEST_CASE("What the runs cannot distinguish from the best is listed with what it costs",
           "[surfaces][equivalents]") {
   const surfaces::Fit hill = measured_hill(1.5, 2), cost = measured_cost(2);
   const auto request = request_for({{"y", &hill, kHigh}, {"cost", &cost, {}}});
@@ -265,7 +265,7 @@ TEST_CASE("The exact draws and those among usable settings agree", "[surfaces][u
     CHECK(searched.factors[f].settings.high == Approx(exact.factors[f].settings.high).margin(0.06));
   }
   double sum = 0;
-  for (const double share : exact.best_shares) sum += share;
+  for (const double fraction : exact.best_shares) sum += fraction;
   CHECK(sum == Approx(1));
   CHECK(exact.best_shares[0] > 0.9);  // alternatives are a quarter of the range away
   CHECK(*exact.expected_response_loss > 0);

@@ -95,7 +95,7 @@ TEST_CASE("A published benchmark's peak of scalability is found", "[surfaces][la
   CHECK(*fit.sizes[0].std_error == Approx(8.98795294).epsilon(1e-5));
 }
 
-TEST_CASE("Every law gets the parameters back that made the runs under any transform",
+TEST_CASE("Every parametric model gets the parameters back that made the runs under any transform",
           "[surfaces][law]") {
   const std::vector<double> powers{1, 2, 4, 8, 16, 32, 64};
   const struct {
@@ -131,7 +131,7 @@ TEST_CASE("Every law gets the parameters back that made the runs under any trans
   }
 }
 
-TEST_CASE("Gradients of laws and sizes equal finite differences", "[surfaces][law]") {
+TEST_CASE("Gradients of parametric models and sizes equal finite differences", "[surfaces][law]") {
   for (const surfaces::ParametricModel& parametric : surfaces::parametric_models()) {
     const auto p = static_cast<Eigen::Index>(parametric.parameters.size());
     const Eigen::VectorXd at = Eigen::Vector3d(2.5, 0.3, 0.02).head(p);
@@ -152,7 +152,7 @@ TEST_CASE("Gradients of laws and sizes equal finite differences", "[surfaces][la
   }
 }
 
-TEST_CASE("A linear law is a least-squares line", "[surfaces][law]") {
+TEST_CASE("A linear parametric model is a least-squares line", "[surfaces][law]") {
   // Theory: for J = X a nonlinear fit equals the linear one.
   const ParametricRuns runs({1, 2, 3, 5, 8, 13}, {2.1, 2.9, 4.2, 5.8, 9.1, 13.8});
   const ParametricFit parametric = runs.fit("fixed-plus-linear");
@@ -171,7 +171,8 @@ TEST_CASE("A linear law is a least-squares line", "[surfaces][law]") {
   CHECK(parametric.r2 == Approx(line.r2).epsilon(1e-10));
 }
 
-TEST_CASE("Intervals of a law's parameters and peak cover nearly as they say", "[surfaces][law]") {
+TEST_CASE("Intervals of a model's parameters and peak have nearly the stated coverage",
+          "[surfaces][law]") {
   const Eigen::Vector3d truth(100, 0.03, 4e-4);
   const double peak = std::sqrt(0.97 / 4e-4);
   int of_parameter = 0, of_peak = 0;
@@ -205,7 +206,7 @@ TEST_CASE("A parameter at the end of its range is said", "[surfaces][law]") {
   CHECK_THAT(fit.notes[2], Catch::Contains("there is no peak"));
 }
 
-TEST_CASE("Runs that do not identify a law are refused by name", "[surfaces][law]") {
+TEST_CASE("Runs that do not identify a parametric model are refused by name", "[surfaces][law]") {
   const ParametricRuns two_settings({4, 4, 4, 8}, {1, 1.1, 0.9, 2});
   CHECK_THROWS_WITH(two_settings.fit("universal-scalability"),
                     Catch::Contains("at 2 settings of x do not identify the 3 parameters"));

@@ -64,11 +64,11 @@ TEST_CASE("On the scale of logarithms the unit does not matter", "[surfaces][law
   CHECK(other.r2 == Approx(fit.r2).epsilon(1e-9));
 }
 
-TEST_CASE("A law's errors under a transform are those of its derivatives there",
+TEST_CASE("A parametric model's errors under a transform are those of its derivatives there",
           "[surfaces][law]") {
   // The derivatives of T(model) by finite differences, and s^2 (J'J)^-1 from them.
-  Eigen::VectorXd shares = ParametricRuns(kConcentrations, kTreated).y / 250;
-  const ParametricRuns runs(kConcentrations, {shares.begin(), shares.end()});
+  Eigen::VectorXd fractions = ParametricRuns(kConcentrations, kTreated).y / 250;
+  const ParametricRuns runs(kConcentrations, {fractions.begin(), fractions.end()});
   for (const Transform& transform : kTransforms) {
     INFO(surfaces::transform_name(transform));
     const ParametricFit fit = runs.fit("saturation", transform);
@@ -99,7 +99,7 @@ TEST_CASE("A law's errors under a transform are those of its derivatives there",
   }
 }
 
-TEST_CASE("Errors of a law on the scale of logarithms are those of a bootstrap",
+TEST_CASE("Errors of a parametric model on the logarithmic scale are those of a bootstrap",
           "[surfaces][law]") {
   ParametricRuns runs(kConcentrations, kTreated);
   const ParametricFit fit = runs.fit("saturation", Transform::kLog);
@@ -150,11 +150,12 @@ TEST_CASE("With errors in proportion, intervals of levels that differ a hundredf
     next_run += next->low <= again && again <= next->high ? 1.0 / kTimes : 0;
   }
   // 0.95 within three binomial standard errors, 0.033, plus a margin for the linearisation.
-  for (const double share : coverage.reshaped()) CHECK(share == Approx(0.95).margin(0.04));
+  for (const double fraction : coverage.reshaped()) CHECK(fraction == Approx(0.95).margin(0.04));
   CHECK(next_run == Approx(0.95).margin(0.04));
 }
 
-TEST_CASE("Where a transform has no value for a law the search steps back", "[surfaces][law]") {
+TEST_CASE("Where a transform has no value for a parametric model the search steps back",
+          "[surfaces][law]") {
   // Starting from the mean response and no slope, the first step makes the response at 1 negative.
   const ParametricFit line =
       runs_of("fixed-plus-linear", Eigen::Vector2d(-0.99, 1), {1, 2, 4, 8, 64})

@@ -84,7 +84,7 @@ TEST_CASE("Robust fits are those of MASS::rlm", "[surfaces][robust]") {
   CHECK(calls.counts.segment(14, 6).maxCoeff() == 0);
 }
 
-TEST_CASE("A robust fit heeds the weights of the runs", "[surfaces][robust]") {
+TEST_CASE("A robust fit uses the weights of the runs", "[surfaces][robust]") {
   // Reference: R 4.2, MASS 7.3, rlm(stack.loss ~ ., weights = rep(c(1, 2, 0.5), 7), psi.huber).
   Eigen::VectorXd weights(21);
   for (int i = 0; i < 21; ++i) weights[i] = i % 3 == 0 ? 1 : (i % 3 == 1 ? 2 : 0.5);
@@ -108,7 +108,7 @@ TEST_CASE("A robust fit has no statistics of sums of squares", "[surfaces][robus
         Approx(fit.predict(at).standard_error).epsilon(1e-12));
 }
 
-TEST_CASE("One wild run moves least squares but not Tukey's fit", "[surfaces][robust]") {
+TEST_CASE("One outlying run moves least squares but not Tukey's fit", "[surfaces][robust]") {
   const doe::Model line = doe::Model::named("linear", {continuous("a")});
   RandomStream random(5, 0);
   Eigen::MatrixXd x(20, 1);

@@ -186,7 +186,7 @@ TEST_CASE("The steepest path of a plane follows its slopes", "[surfaces][shape]"
   // Two factors: the cone is an arc, sin^2 of half of it = s_b^2 F(0.95; 1, 5) / |b|^2.
   const double sine =
       *fit.coefficients[1].std_error * surfaces::t_quantile(0.95, 5) / std::hypot(3, 4);
-  CHECK(*path->cone_share == Approx(std::asin(sine) / 3.14159265358979).epsilon(1e-9));
+  CHECK(*path->cone_fraction == Approx(std::asin(sine) / 3.14159265358979).epsilon(1e-9));
   CHECK_FALSE(
-      surfaces::steepest_path(fit_least_squares(plane, x, exact), region, at, true)->cone_share);
+      surfaces::steepest_path(fit_least_squares(plane, x, exact), region, at, true)->cone_fraction);
 }

@@ -23,7 +23,7 @@ TEST_CASE("Intervals are those of Student's t", "[surfaces][interval]") {
   CHECK(next.high - 100 == Approx(5 * 2.228138852).epsilon(1e-9));
 }
 
-TEST_CASE("Tolerance intervals hold the stated share of runs", "[surfaces][interval]") {
+TEST_CASE("Tolerance intervals contain the stated fraction of runs", "[surfaces][interval]") {
   // Mean of ten runs: the exact two-sided 95 %/95 % factor is 3.379 (any table of the normal
   // distribution); Howe's approximation is within 0.2 %.
   const Prediction ten{0, 2 / std::sqrt(10.0), 2, 9};
@@ -146,11 +146,11 @@ TEST_CASE("A transform's ends are the ends of the responses", "[surfaces][transf
   CHECK(surfaces::back_transformed(Transform::kLogit,
                                    surfaces::transformed_or_end(Transform::kLogit, 7)) == 1);
   CHECK(surfaces::transformed_or_end(Transform::kNone, -3) == -3);
-  const Prediction share{0, 0.5, 0.5, 8, Transform::kLogit};
-  CHECK(share.response() == 0.5);
-  CHECK(*share.probability_within(0, 1) == 1);
-  CHECK(*share.probability_within(0.5, 2) == Approx(0.5));
-  CHECK(*share.probability_within(1.5, 2) == 0);
+  const Prediction of_logit{0, 0.5, 0.5, 8, Transform::kLogit};
+  CHECK(of_logit.response() == 0.5);
+  CHECK(*of_logit.probability_within(0, 1) == 1);
+  CHECK(*of_logit.probability_within(0.5, 2) == Approx(0.5));
+  CHECK(*of_logit.probability_within(1.5, 2) == 0);
 }
 
 TEST_CASE("Intervals cover at their nominal rate", "[surfaces][interval]") {
@@ -177,7 +177,7 @@ TEST_CASE("Intervals cover at their nominal rate", "[surfaces][interval]") {
     mean_covered += truth >= mean.low && truth <= mean.high;
     next_covered += run >= next.low && run <= next.high;
   }
-  const double room = 4 * std::sqrt(kStudies * 0.9 * 0.1);
-  CHECK(std::abs(mean_covered - 0.9 * kStudies) < room);
-  CHECK(std::abs(next_covered - 0.9 * kStudies) < room);
+  const double tolerance = 4 * std::sqrt(kStudies * 0.9 * 0.1);
+  CHECK(std::abs(mean_covered - 0.9 * kStudies) < tolerance);
+  CHECK(std::abs(next_covered - 0.9 * kStudies) < tolerance);
 }

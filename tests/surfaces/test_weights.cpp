@@ -70,7 +70,7 @@ TEST_CASE("A weighted fit is that of R's lm with weights", "[surfaces][weights]"
   CHECK(at.prediction_interval()->high == digits(6.58605663907701));  // of a run of weight 1
 }
 
-TEST_CASE("Blocks and lack of fit heed weights", "[surfaces][weights]") {
+TEST_CASE("Blocks and lack of fit use weights", "[surfaces][weights]") {
   // Reference: R 4.2, lm(y ~ b + x1 + x2, weights = w) with contrasts (-1, 1) of block b; and
   // anova of lm(y ~ x1 + x2, weights = w) against lm(y ~ factor(paste(x1, x2)), weights = w).
   const Data data;

@@ -36,17 +36,17 @@ std::string ProgramDirectory::read(const std::string& name) const {
   return text.str();
 }
 
-Program::Program(const char* program, const ProgramDirectory& place, const Arguments& arguments,
+Program::Program(const char* program, const ProgramDirectory& scratch, const Arguments& arguments,
                  const Variables& environment, const std::string& name, rlim_t memory_limit) {
   pid_ = fork();
   REQUIRE(pid_ >= 0);
   if (pid_ > 0) return;
-  setenv("XDG_CACHE_HOME", place.path.c_str(), 1);
+  setenv("XDG_CACHE_HOME", scratch.path.c_str(), 1);
   for (const auto& [variable, value] : environment) setenv(variable.c_str(), value.c_str(), 1);
   const rlimit limit{memory_limit, memory_limit};
   setrlimit(RLIMIT_AS, &limit);
   const auto redirect = [&](const char* file, int to) {
-    const fs::path path = place.path / (name.empty() ? file : name + "." + file);
+    const fs::path path = scratch.path / (name.empty() ? file : name + "." + file);
     dup2(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), to);
   };
   redirect("out", STDOUT_FILENO);
@@ -104,20 +104,20 @@ Arguments with(Arguments arguments, const Arguments& more) {
   return arguments;
 }
 
-Variables by_files(const ProgramDirectory& place) {
-  return {{"DOETUNE_REQUEST", place.path / "request.json"},
-          {"DOETUNE_RESULT", place.path / "result.json"}};
+Variables by_files(const ProgramDirectory& scratch) {
+  return {{"DOETUNE_REQUEST", scratch.path / "request.json"},
+          {"DOETUNE_RESULT", scratch.path / "result.json"}};
 }
 
-Json answer_to(const char* program, const ProgramDirectory& place, const Json& request,
+Json answer_to(const char* program, const ProgramDirectory& scratch, const Json& request,
                const Variables& environment) {
-  std::ofstream(place / "request.json") << request;
-  Variables variables = by_files(place);
+  std::ofstream(scratch / "request.json") << request;
+  Variables variables = by_files(scratch);
   variables.insert(variables.end(), environment.begin(), environment.end());
-  const int code = Program(program, place, {}, variables).exit_code();
-  INFO(place.read("err"));
+  const int code = Program(program, scratch, {}, variables).exit_code();
+  INFO(scratch.read("err"));
   REQUIRE(code == 0);
-  return Json::parse(place.read("result.json"));
+  return Json::parse(scratch.read("result.json"));
 }
 
 }  // namespace doetune::workloads::test

@@ -30,7 +30,7 @@ struct ProgramDirectory {
 /// `name.err`. The process is killed with the object.
 class Program {
  public:
-  Program(const char* program, const ProgramDirectory& place, const Arguments& arguments,
+  Program(const char* program, const ProgramDirectory& scratch, const Arguments& arguments,
           const Variables& environment = {}, const std::string& name = "",
           rlim_t memory_limit = RLIM_INFINITY);
   ~Program();
@@ -59,10 +59,10 @@ bool has_bf16();
 Arguments with(Arguments arguments, const Arguments& more);
 
 /// The environment of a run that uses request.json and result.json.
-Variables by_files(const ProgramDirectory& place);
+Variables by_files(const ProgramDirectory& scratch);
 
 /// The result of such a run, which must end with code 0.
-Json answer_to(const char* program, const ProgramDirectory& place, const Json& request,
+Json answer_to(const char* program, const ProgramDirectory& scratch, const Json& request,
                const Variables& environment = {});
 
 }  // namespace doetune::workloads::test

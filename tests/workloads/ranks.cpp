@@ -7,7 +7,7 @@
 
 namespace doetune::workloads::test {
 
-std::vector<RankContext> places(int ranks) {
+std::vector<RankContext> rank_contexts(int ranks) {
   FileDescriptor listener = listen_at({"127.0.0.1", 0});
   std::vector<RankContext> all;
   for (int rank = 0; rank < ranks; ++rank)
@@ -33,7 +33,7 @@ std::vector<std::string> run_threads(int ranks, const std::function<void(int)>& 
 
 std::vector<std::string> run_ranks(int ranks, std::string_view transport,
                                    const std::function<void(Communicator&)>& body) {
-  const std::vector<RankContext> all = places(ranks);
+  const std::vector<RankContext> all = rank_contexts(ranks);
   return run_threads(ranks, [&](int rank) {
     Group group(all[rank], Json::object(), std::chrono::seconds(20));
     in_group(group, transport, false, body);

@@ -11,7 +11,7 @@
 namespace doetune::workloads::test {
 
 /// A context for each of `ranks`, which meet at a free port of this machine.
-std::vector<RankContext> places(int ranks);
+std::vector<RankContext> rank_contexts(int ranks);
 
 /// Runs `body(rank)` in one thread per rank; returns the message of each exception, "" for none.
 std::vector<std::string> run_threads(int ranks, const std::function<void(int)>& body);

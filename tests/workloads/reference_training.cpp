@@ -136,15 +136,15 @@ class Pass {
   /// The position of the maximum of a window, the first of ties.
   static std::pair<int, int> largest(const MaxPool& pool, const Tensor& from, int n, int c, int y,
                                      int x) {
-    std::pair<int, int> place{-1, -1};
-    double most = -std::numeric_limits<double>::infinity();
+    std::pair<int, int> position{-1, -1};
+    double highest = -std::numeric_limits<double>::infinity();
     for_window(from, y, x, {pool.kernel, pool.kernel}, pool.stride,
                {pool.pad_before, pool.pad_before}, [&](int fy, int fx, int, int) {
-                 if (from.at(n, c, fy, fx) <= most) return;
-                 most = from.at(n, c, fy, fx);
-                 place = {fy, fx};
+                 if (from.at(n, c, fy, fx) <= highest) return;
+                 highest = from.at(n, c, fy, fx);
+                 position = {fy, fx};
                });
-    return place;
+    return position;
   }
 
   void forward(const MaxPool& pool, int layer) {

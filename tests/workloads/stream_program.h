@@ -25,10 +25,10 @@ inline const Arguments kSmall{
     "--frame_width", "64",  "--frame_height", "64", "--clip_seconds", "0.5", "--warmup",     "0.2",
     "--duration",    "0.3", "--batches",      "2",  "--roofline",     "off"};
 
-inline Program stream_inference(const ProgramDirectory& place, const Arguments& arguments,
+inline Program stream_inference(const ProgramDirectory& scratch, const Arguments& arguments,
                                 const Variables& environment = {},
                                 rlim_t memory_limit = RLIM_INFINITY) {
-  return Program(DOETUNE_STREAM_INFERENCE, place, arguments, environment, "", memory_limit);
+  return Program(DOETUNE_STREAM_INFERENCE, scratch, arguments, environment, "", memory_limit);
 }
 
 /// The entries of a directory; none where it does not exist.
@@ -58,13 +58,13 @@ inline Json immediate_request() {
   return {{"settings", settings}, {"time_limit_s", 900}};
 }
 
-inline Json answer(const ProgramDirectory& place, const Arguments& arguments) {
-  REQUIRE(stream_inference(place, arguments).exit_code() == 0);
-  return Json::parse(place.read("out"));
+inline Json answer(const ProgramDirectory& scratch, const Arguments& arguments) {
+  REQUIRE(stream_inference(scratch, arguments).exit_code() == 0);
+  return Json::parse(scratch.read("out"));
 }
 
-inline Json answer_to(const ProgramDirectory& place, const Json& request) {
-  return answer_to(DOETUNE_STREAM_INFERENCE, place, request);
+inline Json answer_to(const ProgramDirectory& scratch, const Json& request) {
+  return answer_to(DOETUNE_STREAM_INFERENCE, scratch, request);
 }
 
 }  // namespace doetune::workloads::test

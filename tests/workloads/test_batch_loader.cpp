@@ -50,20 +50,20 @@ TEST_CASE(
        {std::tuple(3, 1, 1), std::tuple(3, 2, 2), std::tuple(2, 5, 2)}) {
     std::mutex mutex;
     std::condition_variable all_here;
-    int working = 0, most = 0;
+    int working = 0, max_working = 0;
     const int wanted = together;
     BatchLoader loader(20, readers, depth, [&](int, std::int64_t number, Batch&) {
       std::unique_lock lock(mutex);
-      most = std::max(most, ++working);
+      max_working = std::max(max_working, ++working);
       all_here.notify_all();
       // The first readers wait until the expected number is here; a minute means a deadlock.
       if (number < wanted)
-        all_here.wait_for(lock, std::chrono::minutes(1), [&] { return most >= wanted; });
+        all_here.wait_for(lock, std::chrono::minutes(1), [&] { return max_working >= wanted; });
       --working;
     });
     for (int i = 0; i < 20; ++i) loader.next();
     const std::lock_guard lock(mutex);
-    CHECK(most == together);
+    CHECK(max_working == together);
   }
 }
 

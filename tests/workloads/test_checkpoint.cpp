@@ -23,11 +23,11 @@ const TwoGaussians kCheckpointData(1.0, 0, 1000);
 const TwoGaussians kCheckpointHeldOut(1.0, 1000, 200);
 const Json kSettings{{"network", "linear"}, {"learning_rate", 0.05}};
 
-struct CheckpointPlace {
+struct CheckpointDirectory {
   fs::path path = fs::temp_directory_path() / ("doetune-checkpoint-" + std::to_string(getpid()));
   fs::path file = checkpoint_file(path, kSettings);
-  CheckpointPlace() { fs::create_directories(path); }
-  ~CheckpointPlace() { fs::remove_all(path); }
+  CheckpointDirectory() { fs::create_directories(path); }
+  ~CheckpointDirectory() { fs::remove_all(path); }
 };
 
 TrainingPlan plan() {
@@ -69,7 +69,7 @@ void write(const fs::path& file, const std::string& bytes) {
 
 /// Compares training in a new process for each epoch with training in one.
 void check_resumption(float dropout) {
-  const CheckpointPlace place;
+  const CheckpointDirectory scratch;
   ReferenceTrainable whole = fresh(dropout);
   Trainer uninterrupted(whole, kCheckpointData, kCheckpointHeldOut, plan());
   while (!uninterrupted.finished()) uninterrupted.run_epoch();
@@ -77,13 +77,13 @@ void check_resumption(float dropout) {
   TrainingState state;
   for (int epoch = 0; epoch < plan().epochs; ++epoch) {
     ReferenceTrainable part = fresh(dropout);
-    const auto saved = load_checkpoint(place.file, kSettings, part);
+    const auto saved = load_checkpoint(scratch.file, kSettings, part);
     CHECK(saved.has_value() == (epoch > 0));
     if (saved) CHECK(saved->resumed_after_epochs == epoch);
     Trainer trainer(part, kCheckpointData, kCheckpointHeldOut, plan(),
                     saved.value_or(TrainingState{}));
     trainer.run_epoch();
-    save_checkpoint(place.file, kSettings, trainer.state(), part);
+    save_checkpoint(scratch.file, kSettings, trainer.state(), part);
     state = trainer.state();
     if (trainer.finished()) CHECK(blocks(part) == blocks(whole));
   }
@@ -96,7 +96,7 @@ void check_resumption(float dropout) {
     CHECK(state.epochs[i].loss == uninterrupted.state().epochs[i].loss);
     CHECK(state.epochs[i].train_loss == uninterrupted.state().epochs[i].train_loss);
   }
-  CHECK(std::distance(fs::directory_iterator(place.path), {}) == 1);
+  CHECK(std::distance(fs::directory_iterator(scratch.path), {}) == 1);
 }
 
 }  // namespace
@@ -107,73 +107,75 @@ TEST_CASE("a training that went on is the training that never stopped", "[traini
 
 TEST_CASE("with dropout, too: it draws on where it was", "[training]") { check_resumption(0.5F); }
 
-TEST_CASE("a checkpoint that finds no room is told of, and the one before it stays", "[training]") {
-  const CheckpointPlace place;
+TEST_CASE("a checkpoint that does not fit on the disk is reported, and the one before it stays",
+          "[training]") {
+  const CheckpointDirectory scratch;
   ReferenceTrainable trainable = fresh();
   Trainer trainer(trainable, kCheckpointData, kCheckpointHeldOut, plan());
   trainer.run_epoch();
-  save_checkpoint(place.file, kSettings, trainer.state(), trainable);
-  const std::string before = read(place.file);
+  save_checkpoint(scratch.file, kSettings, trainer.state(), trainable);
+  const std::string before = read(scratch.file);
   trainer.run_epoch();
   rlimit unlimited{};
   getrlimit(RLIMIT_FSIZE, &unlimited);
   const rlimit full{before.size() / 2, unlimited.rlim_max};
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &full);
-  CHECK_THROWS_WITH(save_checkpoint(place.file, kSettings, trainer.state(), trainable),
-                    Contains("cannot write " + place.file.string()));
+  CHECK_THROWS_WITH(save_checkpoint(scratch.file, kSettings, trainer.state(), trainable),
+                    Contains("cannot write " + scratch.file.string()));
   setrlimit(RLIMIT_FSIZE, &unlimited);
   std::signal(SIGXFSZ, handler);
-  CHECK(read(place.file) == before);
-  CHECK(std::distance(fs::directory_iterator(place.path), {}) == 1);
-  CHECK(load_checkpoint(place.file, kSettings, trainable)->epochs.size() == 1);
+  CHECK(read(scratch.file) == before);
+  CHECK(std::distance(fs::directory_iterator(scratch.path), {}) == 1);
+  CHECK(load_checkpoint(scratch.file, kSettings, trainable)->epochs.size() == 1);
 }
 
 TEST_CASE("what a writer left that was killed goes with the next checkpoint", "[training]") {
-  const CheckpointPlace place;
-  const fs::path left = place.file.string() + ".999999999.partial";  // no such PID: above 2^22
+  const CheckpointDirectory scratch;
+  const fs::path left = scratch.file.string() + ".999999999.partial";  // no such PID: above 2^22
   write(left, "half of a checkpoint");
   ReferenceTrainable trainable = fresh();
-  save_checkpoint(place.file, kSettings, {}, trainable);
+  save_checkpoint(scratch.file, kSettings, {}, trainable);
   CHECK_FALSE(fs::exists(left));
-  CHECK(fs::exists(place.file));
+  CHECK(fs::exists(scratch.file));
 }
 
 TEST_CASE("a checkpoint that is not whole is refused, by its name", "[training]") {
-  const CheckpointPlace place;
+  const CheckpointDirectory scratch;
   ReferenceTrainable trainable = fresh();
   Trainer trainer(trainable, kCheckpointData, kCheckpointHeldOut, plan());
   trainer.run_epoch();
-  save_checkpoint(place.file, kSettings, trainer.state(), trainable);
-  const std::string whole = read(place.file);
-  const auto load = [&] { load_checkpoint(place.file, kSettings, trainable); };
+  save_checkpoint(scratch.file, kSettings, trainer.state(), trainable);
+  const std::string whole = read(scratch.file);
+  const auto load = [&] { load_checkpoint(scratch.file, kSettings, trainable); };
   load();
   for (const std::size_t length :
        {std::size_t{0}, std::size_t{23}, whole.size() / 2, whole.size() - 1}) {
     INFO(length);
-    write(place.file, whole.substr(0, length));
+    write(scratch.file, whole.substr(0, length));
     CHECK_THROWS_AS(load(), UsageError);
   }
-  CHECK_THROWS_WITH(load(), Contains("truncated") && Contains(place.file.string()));
+  CHECK_THROWS_WITH(load(), Contains("truncated") && Contains(scratch.file.string()));
   for (std::size_t at = 0; at < whole.size(); at += 97) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 4);
-    write(place.file, damaged);
+    write(scratch.file, damaged);
     CHECK_THROWS_AS(load(), UsageError);
   }
 }
 
 TEST_CASE("other settings have another checkpoint, and a foreign one is refused", "[training]") {
-  const CheckpointPlace place;
+  const CheckpointDirectory scratch;
   Json other = kSettings;
   other["learning_rate"] = 0.06;
-  CHECK(checkpoint_file(place.path, other) != place.file);
+  CHECK(checkpoint_file(scratch.path, other) != scratch.file);
   ReferenceTrainable trainable = fresh();
-  save_checkpoint(place.file, other, {}, trainable);
-  CHECK_THROWS_WITH(load_checkpoint(place.file, kSettings, trainable), Contains("other settings"));
+  save_checkpoint(scratch.file, other, {}, trainable);
+  CHECK_THROWS_WITH(load_checkpoint(scratch.file, kSettings, trainable),
+                    Contains("other settings"));
   ReferenceTrainable linear(linear_classifier(), {.batch = 32}, 1);
-  CHECK_THROWS_WITH(load_checkpoint(place.file, other, linear), Contains("other settings"));
-  CHECK_THROWS_WITH(save_checkpoint(place.path / "none" / "x", other, {}, trainable),
+  CHECK_THROWS_WITH(load_checkpoint(scratch.file, other, linear), Contains("other settings"));
+  CHECK_THROWS_WITH(save_checkpoint(scratch.path / "none" / "x", other, {}, trainable),
                     Contains("cannot write"));
 }
 

@@ -174,7 +174,7 @@ TEST_CASE("what one rank throws ends the others with its name and words", "[comm
   }
 }
 
-TEST_CASE("ranks out of step are told, not summed", "[communication]") {
+TEST_CASE("ranks out of step are reported, not summed", "[communication]") {
   const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
   const auto thrown = run_ranks(2, transport, [&](Communicator& communicator) {
     std::vector<float> values(communicator.rank() == 0 ? 100 : 50, 1.0F);
@@ -233,7 +233,7 @@ TEST_CASE("ranks send to their neighbours alone", "[communication]") {
   }
 }
 
-TEST_CASE("who waits for a neighbour that ends is told", "[communication]") {
+TEST_CASE("who waits for a neighbour that ends gets an error", "[communication]") {
   const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
   const auto thrown = run_ranks(2, transport, [](Communicator& communicator) {
     communicator.barrier();

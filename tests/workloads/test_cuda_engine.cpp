@@ -99,7 +99,7 @@ TEST_CASE("every network agrees with the reference on the GPU, after any layer a
   const Timed favourites("0");
   const auto engine = make_engine("cuda");
   for (const NetworkType& type : network_types()) {
-    const EvaluatedNetwork assessed(make_network(type.name, type.least), 1, test_seed());
+    const EvaluatedNetwork assessed(make_network(type.name, type.min_height), 1, test_seed());
     const auto layers = assessed.network().layers.size();
     for (const Precision precision : kAll) {
       const std::uint64_t bits = random_bits(test_seed(), static_cast<std::uint64_t>(precision));
@@ -165,7 +165,7 @@ TEST_CASE("batches under way on the GPU do not disturb each other", "[cuda]") {
 TEST_CASE("images scaled on the GPU are those of Resizer", "[cuda]") {
   if (no_gpu()) return;
   for (const char* name : {"tiny-yolov2", "tracknet"}) {
-    const Network network = make_network(name, network_type(name).least);
+    const Network network = make_network(name, network_type(name).min_height);
     const auto compiled = compiled_on_gpu(network, {3, Precision::fp32, 1});
     Resizer resizer({network.input.height, network.input.width});
     const auto elements = static_cast<std::size_t>(network.input.elements());
@@ -244,7 +244,7 @@ TEST_CASE("the GPU engine refuses what it cannot do", "[cuda]") {
   CHECK_THROWS_AS(make_engine("cuda", {0, 0.0}), std::invalid_argument);
 }
 
-TEST_CASE("too little GPU memory is told in bytes, and the engine goes on", "[cuda]") {
+TEST_CASE("too little GPU memory is reported in bytes, and the engine goes on", "[cuda]") {
   if (no_gpu()) return;
   const Network network = make_network("yolov2", 608);
   try {

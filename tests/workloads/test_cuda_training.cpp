@@ -36,7 +36,7 @@ std::vector<float> copied(std::span<const float> values) { return {values.begin(
 
 }  // namespace
 
-TEST_CASE("gradients that stay on the GPU are learned from like those that do not", "[cuda]") {
+TEST_CASE("gradients that stay on the GPU train the network like those that do not", "[cuda]") {
   if (no_training_gpu()) return;
   const Network network = with_classes(make_network("resnet-20", 16), 10);
   TrainingOptions options{.batch = 8, .precision = Precision::bf16};
@@ -67,7 +67,7 @@ TEST_CASE("a step in parts on the GPU computes what a step in one piece does", "
   CHECK(copied(parts->statistics()) == copied(whole->statistics()));
 }
 
-TEST_CASE("judging between gradients and update changes neither on the GPU", "[cuda]") {
+TEST_CASE("evaluation between gradients and update changes neither on the GPU", "[cuda]") {
   if (no_training_gpu()) return;
   const Network network = with_classes(make_network("resnet-20", 16), 10);
   const auto assessed = training(network, {.batch = 8});
@@ -96,7 +96,7 @@ TEST_CASE("what was fetched from the GPU before a step is not written back after
   CHECK(copied(fetched->parameters()) == copied(plain->parameters()));
 }
 
-TEST_CASE("too little GPU memory for a training is told in bytes", "[cuda]") {
+TEST_CASE("too little GPU memory for a training is reported in bytes", "[cuda]") {
   if (no_training_gpu()) return;
   try {
     training(make_network("resnet-152", 224), {.batch = 1500});

@@ -274,7 +274,7 @@ TEST_CASE("a cache that cannot be kept is no error", "[cuda]") {
 
 // -- a machine without a GPU ----------------------------------------------------------------------
 
-TEST_CASE("without a GPU the reason is told, and the CPU is taken", "[cuda]") {
+TEST_CASE("without a GPU the reason is reported, and the CPU is taken", "[cuda]") {
   std::string why;
   if (cudnn_devices(&why) > 0) {
     WARN("skipped: there is a GPU");

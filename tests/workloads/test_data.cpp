@@ -42,10 +42,10 @@ std::uint64_t fingerprint(const DataSet& data, int images) {
   return fnv1a(levels);
 }
 
-struct DataPlace {
+struct DataDirectory {
   fs::path path = fs::temp_directory_path() / ("doetune-data-" + std::to_string(getpid()));
-  DataPlace() { fs::create_directories(path); }
-  ~DataPlace() { fs::remove_all(path); }
+  DataDirectory() { fs::create_directories(path); }
+  ~DataDirectory() { fs::remove_all(path); }
 };
 
 constexpr std::int64_t kRecord = 3074;
@@ -194,10 +194,10 @@ TEST_CASE("an order is a permutation, begins alike for all lengths of a sample",
 }
 
 TEST_CASE("CIFAR-100 is read as its publication lays it out", "[data]") {
-  const DataPlace place;
-  write_cifar(place.path / "test.bin", 10000);
-  const Cifar100 super(place.path, Cifar100::Part::test, 20);
-  const Cifar100 fine(place.path, Cifar100::Part::test, 100);
+  const DataDirectory scratch;
+  write_cifar(scratch.path / "test.bin", 10000);
+  const Cifar100 super(scratch.path, Cifar100::Part::test, 20);
+  const Cifar100 fine(scratch.path, Cifar100::Part::test, 100);
   CHECK(super.count() == 10000);
   int label = 0;
   const Image image = image_of(fine, 1234, &label);
@@ -211,23 +211,23 @@ TEST_CASE("CIFAR-100 is read as its publication lays it out", "[data]") {
 }
 
 TEST_CASE("files that are not CIFAR-100 are refused with what was expected", "[data]") {
-  const DataPlace place;
-  const auto open = [&] { return Cifar100(place.path, Cifar100::Part::test, 20); };
+  const DataDirectory scratch;
+  const auto open = [&] { return Cifar100(scratch.path, Cifar100::Part::test, 20); };
   CHECK_THROWS_WITH(open(), Contains("cannot read") && Contains("test.bin: No such file"));
   for (const auto& make : {+[](const char* path) { return mkdir(path, 0755); },
                            +[](const char* path) { return mkfifo(path, 0644); }}) {
-    REQUIRE(make((place.path / "test.bin").c_str()) == 0);
+    REQUIRE(make((scratch.path / "test.bin").c_str()) == 0);
     CHECK_THROWS_AS(open(), UsageError);
     CHECK_THROWS_WITH(open(), Contains("test.bin: it is not a regular file"));
-    fs::remove(place.path / "test.bin");
+    fs::remove(scratch.path / "test.bin");
   }
-  std::ofstream(place.path / "test.bin");
+  std::ofstream(scratch.path / "test.bin");
   CHECK_THROWS_WITH(open(), Contains("has 0 bytes") && Contains("30740000"));
-  write_cifar(place.path / "test.bin", 10000);
-  fs::resize_file(place.path / "test.bin", 10000 * kRecord - 1);
+  write_cifar(scratch.path / "test.bin", 10000);
+  fs::resize_file(scratch.path / "test.bin", 10000 * kRecord - 1);
   CHECK_THROWS_AS(open(), UsageError);
-  write_cifar(place.path / "test.bin", 10000);
-  std::fstream file(place.path / "test.bin", std::ios::in | std::ios::out | std::ios::binary);
+  write_cifar(scratch.path / "test.bin", 10000);
+  std::fstream file(scratch.path / "test.bin", std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(77 * kRecord + 1).put(100);
   file.close();
   CHECK_THROWS_WITH(open(), Contains("image 77 has superclass 17 and class 100"));

@@ -182,7 +182,7 @@ TEST_CASE("a bucket's sum begins when its last gradient is final, not before", "
   }
 }
 
-TEST_CASE("every gradient is summed once, however the backward pass tells of it",
+TEST_CASE("every gradient is summed once, however the backward pass reports it",
           "[data_parallel]") {
   const auto seed = GENERATE(range(1, 6));
   const std::size_t count = 3000;
@@ -271,7 +271,7 @@ TEST_CASE("ranks learn what one process learns from the joined batch, to roundin
   }
 }
 
-TEST_CASE("bf16 sums change what is learnt by no more than their rounding", "[data_parallel]") {
+TEST_CASE("bf16 sums change the parameters by no more than their rounding", "[data_parallel]") {
   const auto exact = train(2, "shm")[0];
   const auto rounded = train(2, "shm", {.type = CommunicationType::bf16});
   CHECK(largest_difference(rounded[0], exact) > 0);

@@ -51,7 +51,7 @@ TEST_CASE("every kind of layer agrees with the reference", "[engine]") {
 TEST_CASE("every network agrees with the reference, after any layer and at its end", "[engine]") {
   const auto engine = make_engine("cpu");
   for (const NetworkType& type : network_types()) {
-    const EvaluatedNetwork assessed(make_network(type.name, type.least), 1, test_seed());
+    const EvaluatedNetwork assessed(make_network(type.name, type.min_height), 1, test_seed());
     const auto check = [&](Precision precision, int last) {
       INFO(type.name << ", " << name_of(precision) << ", after layer " << last << repeat_with());
       CHECK(assessed.difference(*engine, {1, precision, 1}, last) < tolerance(precision));

@@ -17,7 +17,7 @@ using namespace doetune::workloads;
 using Catch::Contains;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using test::places;
+using test::rank_contexts;
 using test::run_threads;
 
 namespace {
@@ -49,15 +49,15 @@ TEST_CASE("addresses are host and port", "[group]") {
     CHECK_THROWS_AS(address_named(wrong), std::invalid_argument);
 }
 
-TEST_CASE("a place comes from the launcher's variables", "[group]") {
+TEST_CASE("the rank comes from the launcher's variables", "[group]") {
   CHECK_FALSE(rank_from_environment());
   SECTION("doetune's own") {
     const Environment set(
         {{"DOETUNE_RANK", "2"}, {"DOETUNE_RANKS", "4"}, {"DOETUNE_RENDEZVOUS", "head:5000"}});
-    const auto place = rank_from_environment();
-    CHECK(place->rank == 2);
-    CHECK(place->ranks == 4);
-    CHECK(to_text(place->rendezvous) == "head:5000");
+    const auto context = rank_from_environment();
+    CHECK(context->rank == 2);
+    CHECK(context->ranks == 4);
+    CHECK(to_text(context->rendezvous) == "head:5000");
   }
   SECTION("srun, from the list of nodes") {
     const Environment set(Variables{{"SLURM_PROCID", "5"},
@@ -65,13 +65,13 @@ TEST_CASE("a place comes from the launcher's variables", "[group]") {
                                     {"SLURM_LOCALID", "1"},
                                     {"SLURM_JOB_ID", "77"},
                                     {"SLURM_STEP_NODELIST", "gpu[03-05,09],x1"}});
-    const auto place = rank_from_environment();
-    CHECK(place->rank == 5);
-    CHECK(place->local_rank == 1);
-    CHECK(place->rendezvous.host == "gpu03");
-    CHECK(place->rendezvous.port >= 20000);
-    CHECK(place->rendezvous.port < 30000);
-    CHECK_FALSE(place->several_machines);
+    const auto context = rank_from_environment();
+    CHECK(context->rank == 5);
+    CHECK(context->local_rank == 1);
+    CHECK(context->rendezvous.host == "gpu03");
+    CHECK(context->rendezvous.port >= 20000);
+    CHECK(context->rendezvous.port < 30000);
+    CHECK_FALSE(context->several_machines);
     const Environment more(
         {{"SLURM_STEP_NUM_NODES", "2"}, {"SLURM_STEP_NODELIST", "rack[2-3]n[03-05,9]-ib,x"}});
     CHECK(rank_from_environment()->rendezvous.host == "rack2n03-ib");
@@ -106,8 +106,8 @@ TEST_CASE("a place comes from the launcher's variables", "[group]") {
   }
 }
 
-TEST_CASE("a rank with other settings is told, and so are the others", "[group]") {
-  const auto all = places(3);
+TEST_CASE("a rank with other settings is reported to all ranks", "[group]") {
+  const auto all = rank_contexts(3);
   const auto thrown = run_threads(3, [&](int rank) {
     const Json settings{{"batch_size", rank == 2 ? 64 : 32}, {"seed", 1}};
     Group(all[rank], settings, seconds(20));
@@ -116,9 +116,9 @@ TEST_CASE("a rank with other settings is told, and so are the others", "[group]"
     CHECK(what == "rank 2 was started with other settings than rank 0: batch_size is 64, not 32");
 }
 
-TEST_CASE("two processes with one rank are told at once, and so is who comes a little later",
+TEST_CASE("two processes with one rank are refused at once, and so is who comes a little later",
           "[group]") {
-  auto all = places(5);  // rank 4 never comes
+  auto all = rank_contexts(5);  // rank 4 never comes
   all[2].rank = 1;
   const auto thrown = run_threads(4, [&](int rank) {
     if (rank == 3) std::this_thread::sleep_for(milliseconds(300));
@@ -129,7 +129,7 @@ TEST_CASE("two processes with one rank are told at once, and so is who comes a l
 
 TEST_CASE("what thousands of ranks say together is longer than what a stranger may say",
           "[group]") {
-  const auto all = places(3);
+  const auto all = rank_contexts(3);
   const auto thrown = run_threads(3, [&](int rank) {
     Group group(all[rank], Json::object(), seconds(20));
     const auto texts = group.gather(std::string(kLongestText - 100, static_cast<char>('a' + rank)));
@@ -142,29 +142,29 @@ TEST_CASE("what thousands of ranks say together is longer than what a stranger m
 }
 
 TEST_CASE("many ranks that never come are not all listed", "[group]") {
-  const RankContext place = places(500)[0];
-  CHECK_THROWS_WITH(Group(place, Json::object(), milliseconds(100)),
+  const RankContext context = rank_contexts(500)[0];
+  CHECK_THROWS_WITH(Group(context, Json::object(), milliseconds(100)),
                     Contains("rank 1, 2, 3, 4, 5, 6, 7, 8 and 491 others of 500 did not connect"));
 }
 
-TEST_CASE("a name that means this machine alone is told, with what to set", "[group]") {
+TEST_CASE("a name that means this machine alone is refused, with what to set", "[group]") {
   CHECK(loopback_of({"127.0.1.1", 5000}) == "127.0.1.1");
   CHECK(loopback_of({"::1", 5000}) == "::1");
   CHECK(loopback_of({"192.0.2.1", 5000}).empty());  // RFC 5737: for documentation
   const std::string loopback = loopback_of({"localhost", 5000});
   const auto why = Contains("no other machine reaches localhost, which is " + loopback);
   const auto remedy = Contains("DOETUNE_RENDEZVOUS=host:port must give an address");
-  const auto told = why && remedy;
+  const auto message = why && remedy;
   const RankContext root{0, 2, 0, {"localhost", 5000}, -1, true};
   CHECK_THROWS_AS(Group(root, Json::object(), std::chrono::hours(1)), UsageError);
-  CHECK_THROWS_WITH(Group(root, Json::object(), std::chrono::hours(1)), told);
+  CHECK_THROWS_WITH(Group(root, Json::object(), std::chrono::hours(1)), message);
   const int nobody = local_address(listen_at({"127.0.0.1", 0}).get()).port;
   const RankContext other{1, 2, 0, {"localhost", nobody}, -1};
-  CHECK_THROWS_WITH(Group(other, Json::object(), milliseconds(100)), told);
+  CHECK_THROWS_WITH(Group(other, Json::object(), milliseconds(100)), message);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)  // UBSan examines objects through a pipe
-TEST_CASE("no room for another connection is told, not waited for", "[group]") {
+TEST_CASE("no descriptor for another connection is reported, not waited for", "[group]") {
   const FileDescriptor listener = listen_at({"127.0.0.1", 0});
   const Address address = local_address(listener.get());
   const auto never = Clock::now() + std::chrono::hours(1);
@@ -175,10 +175,10 @@ TEST_CASE("no room for another connection is told, not waited for", "[group]") {
   limit.rlim_cur = static_cast<rlim_t>(FileDescriptor(dup(0)).get());  // the next descriptor
   setrlimit(RLIMIT_NOFILE, &limit);
   const auto why = Contains("Too many open files"), remedy = Contains("ulimit -n");
-  const auto told = why && remedy;
-  CHECK_THROWS_WITH(connect_to(address, never), told);
-  CHECK_THROWS_WITH(accept_at(listener.get(), never), told);
-  CHECK_THROWS_WITH(listen_at({"127.0.0.1", 0}), told);
+  const auto message = why && remedy;
+  CHECK_THROWS_WITH(connect_to(address, never), message);
+  CHECK_THROWS_WITH(accept_at(listener.get(), never), message);
+  CHECK_THROWS_WITH(listen_at({"127.0.0.1", 0}), message);
   allow_connections(10);
   CHECK(accept_at(listener.get(), never));
   limit.rlim_cur = before;
@@ -187,7 +187,7 @@ TEST_CASE("no room for another connection is told, not waited for", "[group]") {
 #endif
 
 TEST_CASE("a rank that never comes is named when the time is over", "[group]") {
-  const auto all = places(4);
+  const auto all = rank_contexts(4);
   const auto thrown = run_threads(4, [&](int rank) {
     // Enough time for the others on busy cores.
     if (rank != 2) Group(all[rank], Json::object(), seconds(5));
@@ -197,21 +197,21 @@ TEST_CASE("a rank that never comes is named when the time is over", "[group]") {
 }
 
 TEST_CASE("without rank 0 the others end when the time is over", "[group]") {
-  auto all = places(2);
+  auto all = rank_contexts(2);
   close(all[0].listener);
   CHECK_THROWS_WITH(Group(all[1], Json::object(), milliseconds(300)),
                     Contains("rank 1 did not find all of 2 ranks"));
 }
 
-TEST_CASE("a port in use is told", "[group]") {
+TEST_CASE("a port in use is reported", "[group]") {
   const FileDescriptor other = listen_at({"127.0.0.1", 0});
-  const RankContext place{0, 2, 0, local_address(other.get()), -1};
-  CHECK_THROWS_WITH(Group(place, Json::object(), seconds(1)),
-                    Contains("in use") && Contains(std::to_string(place.rendezvous.port)));
+  const RankContext context{0, 2, 0, local_address(other.get()), -1};
+  CHECK_THROWS_WITH(Group(context, Json::object(), seconds(1)),
+                    Contains("in use") && Contains(std::to_string(context.rendezvous.port)));
 }
 
 TEST_CASE("strangers and cut messages at the rendezvous change nothing", "[group]") {
-  const auto all = places(2);
+  const auto all = rank_contexts(2);
   const auto strange = [&](std::string_view bytes) {
     const FileDescriptor socket = connect_to(all[0].rendezvous, Clock::now() + seconds(5));
     send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -226,11 +226,11 @@ TEST_CASE("strangers and cut messages at the rendezvous change nothing", "[group
   CHECK(thrown == std::vector<std::string>(2));
 }
 
-TEST_CASE("a server that is not doetune's is told", "[group]") {
+TEST_CASE("a server that is not doetune's is reported", "[group]") {
   const FileDescriptor listener = listen_at({"127.0.0.1", 0});
-  const RankContext place{1, 2, 1, local_address(listener.get()), -1};
+  const RankContext context{1, 2, 1, local_address(listener.get()), -1};
   const auto thrown = run_threads(2, [&](int rank) {
-    if (rank == 1) Group(place, Json::object(), seconds(5));
+    if (rank == 1) Group(context, Json::object(), seconds(5));
     if (rank == 0) {
       const auto deadline = Clock::now() + seconds(5);
       const FileDescriptor socket = accept_at(listener.get(), deadline);

@@ -101,26 +101,26 @@ TEST_CASE("damage to an image file gives an error or an image, never a crash", "
 }
 
 TEST_CASE("files that are no images, and sizes that no image has, are errors", "[image-file]") {
-  const TemporaryDirectory place;
+  const TemporaryDirectory scratch;
   ImageDecoder decoder;
   CHECK_THROWS_WITH(decoder.decode(to_bytes("")), Catch::Contains("empty"));
   CHECK_THROWS_WITH(decoder.decode(to_bytes("hello")), Catch::Contains("not a JPEG"));
   CHECK_THROWS_AS(decoder.decode(to_bytes("P6\n100000 100000\n255\n")), VideoError);
-  CHECK_THROWS_WITH(read_file(place / "absent.jpg"), Catch::Contains("No such file"));
-  write(place / "huge.ppm");
-  std::filesystem::resize_file(place / "huge.ppm", kMaxFileBytes + 1);  // sparse
-  CHECK_THROWS_WITH(read_file(place / "huge.ppm"), Catch::Contains("for an image"));
+  CHECK_THROWS_WITH(read_file(scratch / "absent.jpg"), Catch::Contains("No such file"));
+  write(scratch / "huge.ppm");
+  std::filesystem::resize_file(scratch / "huge.ppm", kMaxFileBytes + 1);  // sparse
+  CHECK_THROWS_WITH(read_file(scratch / "huge.ppm"), Catch::Contains("for an image"));
 }
 
 TEST_CASE("the images of a directory are those of the tree, sorted by path", "[image-file]") {
-  const TemporaryDirectory place;
-  std::filesystem::create_directories(place / "b" / "deep");
+  const TemporaryDirectory scratch;
+  std::filesystem::create_directories(scratch / "b" / "deep");
   for (const char* name : {"z.JPG", "a.png", "b/1.ppm", "b/deep/2.bmp", "notes.txt", "b/jpg"})
-    write(place / name);
-  std::filesystem::create_directory_symlink(place.path(), place / "b" / "loop");
-  const std::vector<std::filesystem::path> expected{place / "a.png", place / "b/1.ppm",
-                                                    place / "b/deep/2.bmp", place / "z.JPG"};
-  CHECK(images_in(place.path()) == expected);
+    write(scratch / name);
+  std::filesystem::create_directory_symlink(scratch.path(), scratch / "b" / "loop");
+  const std::vector<std::filesystem::path> expected{scratch / "a.png", scratch / "b/1.ppm",
+                                                    scratch / "b/deep/2.bmp", scratch / "z.JPG"};
+  CHECK(images_in(scratch.path()) == expected);
 }
 
 TEST_CASE("a ring is red at its radius and leaves all else as it was", "[drawing]") {

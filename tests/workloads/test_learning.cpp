@@ -125,7 +125,7 @@ TEST_CASE("a learning rate that falls ends the scatter of single batches", "[lea
   CHECK(trained(plan).train_loss() > slow);
 }
 
-TEST_CASE("wrong labels are a ceiling for what is right", "[learning]") {
+TEST_CASE("wrong labels limit the accuracy", "[learning]") {
   // A fraction `wrong` of the held-out labels is wrong, so the maximum accuracy is
   // best (1 - wrong) + (1 - best) wrong.
   constexpr double kWrong = 0.25;

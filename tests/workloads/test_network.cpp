@@ -88,7 +88,7 @@ TEST_CASE("tracknet maps three frames to a heat map of their size", "[network]")
 
 TEST_CASE("every network builds at its least and default size and fits its head", "[network]") {
   for (const NetworkType& type : network_types())
-    for (const int size : {type.least, type.default_height}) {
+    for (const int size : {type.min_height, type.default_height}) {
       const Network net = make_network(type.name, size);
       CHECK(net.name == type.name);
       CHECK(net.input.height == size);

@@ -94,7 +94,7 @@ TEST_CASE("of many that ask at once one makes the text", "[cache]") {
     CHECK(entry.path().extension() != ".partial");
 }
 
-TEST_CASE("ceilings are measured once, kept by device, and measured again where damaged",
+TEST_CASE("peak rates are measured once, kept by device, and measured again where damaged",
           "[ceilings]") {
   const Folder folder;
   const auto measured = [&] { return peak_rates_of("cpu", Precision::fp32, 1, folder.path); };
@@ -116,7 +116,7 @@ TEST_CASE("ceilings are measured once, kept by device, and measured again where 
   CHECK(nlohmann::json::parse(text_of(file))["bytes_per_s"] > 1e8);
 }
 
-TEST_CASE("what is not ceilings of this device is not taken", "[ceilings]") {
+TEST_CASE("what is not a peak rate of this device is not taken", "[ceilings]") {
   const nlohmann::json good{
       {"doetune_ceilings", 1}, {"key", "a"}, {"operations_per_s", 2.0}, {"bytes_per_s", 3.0}};
   const auto taken = kept_peak_rates(good.dump(), "a");
@@ -139,7 +139,7 @@ TEST_CASE("what is not ceilings of this device is not taken", "[ceilings]") {
   }
 }
 
-TEST_CASE("a precision that the device lacks has no ceilings, and keeps none", "[ceilings]") {
+TEST_CASE("a precision that the device lacks has no peak rates, and keeps none", "[ceilings]") {
   const Folder folder;
   CHECK_THROWS_AS(peak_rates_of("cpu", Precision::fp16, 1, folder.path), CannotRun);
   CHECK_THROWS_AS(peak_rates_of("cpu", Precision::fp16, 1, folder.path),

@@ -36,9 +36,9 @@ std::vector<float> three_batches(const ImageStore& store, const FeedOptions& opt
 }  // namespace
 
 TEST_CASE("records and loose files hold the same images", "[pipeline]") {
-  const tests::TemporaryDirectory place;
-  const auto records = open_records(kImages, place.path());
-  const auto loose = open_loose(kImages, place.path());
+  const tests::TemporaryDirectory scratch;
+  const auto records = open_records(kImages, scratch.path());
+  const auto loose = open_loose(kImages, scratch.path());
   REQUIRE(records->count() == 12);
   REQUIRE(loose->count() == 12);
   std::vector<std::byte> one, other;
@@ -53,8 +53,8 @@ TEST_CASE("records and loose files hold the same images", "[pipeline]") {
 
 TEST_CASE("batches do not depend on who makes them, how far ahead, or from which format",
           "[pipeline]") {
-  const tests::TemporaryDirectory place;
-  const auto records = open_records(kImages, place.path());
+  const tests::TemporaryDirectory scratch;
+  const auto records = open_records(kImages, scratch.path());
   const auto expected = three_batches(*records, options());
   const auto differently = [&](auto change) {
     FeedOptions other = options();
@@ -65,7 +65,7 @@ TEST_CASE("batches do not depend on who makes them, how far ahead, or from which
   CHECK(differently([](FeedOptions& o) { o.readers = 3, o.depth = 5; }) == expected);
   CHECK(differently([](FeedOptions& o) { o.augment_in_readers = false; }) == expected);
   CHECK(differently([](FeedOptions& o) { o.resident = true; }) == expected);
-  CHECK(three_batches(*open_loose(kImages, place.path()), options()) == expected);
+  CHECK(three_batches(*open_loose(kImages, scratch.path()), options()) == expected);
   CHECK(differently([](FeedOptions& o) { o.seed = 2; }) != expected);
   CHECK(differently([](FeedOptions& o) { o.augmentation = Augmentation::none; }) != expected);
 }
@@ -83,25 +83,25 @@ TEST_CASE("batches and images that memory cannot hold are refused before they ar
   FeedOptions ahead = few;
   ahead.size = 1 << 20;
   CHECK_THROWS_AS(require_feed_memory(ahead, 12), Infeasible);
-  const tests::TemporaryDirectory place;
-  const auto records = open_records(kImages, place.path());
+  const tests::TemporaryDirectory scratch;
+  const auto records = open_records(kImages, scratch.path());
   FeedClock clock;
   CHECK_THROWS_AS(Feed(*records, ahead, clock), Infeasible);
 }
 
 TEST_CASE("loose files need a directory that can be written", "[pipeline]") {
-  const tests::TemporaryDirectory place;
+  const tests::TemporaryDirectory scratch;
   CHECK_THROWS_AS(open_loose(kImages, {}), UsageError);
   CHECK_THROWS_WITH(open_loose(kImages, {}), Contains("XDG_CACHE_HOME"));
-  std::ofstream(place.path() / "file");
-  CHECK_THROWS_AS(open_loose(kImages, place.path() / "file" / "cache"), UsageError);
-  CHECK_THROWS_WITH(open_loose(kImages, place.path() / "file" / "cache"),
-                    Contains((place.path() / "file" / "cache").string()));
+  std::ofstream(scratch.path() / "file");
+  CHECK_THROWS_AS(open_loose(kImages, scratch.path() / "file" / "cache"), UsageError);
+  CHECK_THROWS_WITH(open_loose(kImages, scratch.path() / "file" / "cache"),
+                    Contains((scratch.path() / "file" / "cache").string()));
 }
 
 TEST_CASE("stages that do not run take no time", "[pipeline]") {
-  const tests::TemporaryDirectory place;
-  const auto records = open_records(kImages, place.path());
+  const tests::TemporaryDirectory scratch;
+  const auto records = open_records(kImages, scratch.path());
   FeedOptions resident = options();
   resident.resident = true;
   resident.augmentation = Augmentation::none;
@@ -117,10 +117,10 @@ TEST_CASE("stages that do not run take no time", "[pipeline]") {
 }
 
 TEST_CASE("images that are missing or damaged end the feed with a message", "[pipeline]") {
-  const tests::TemporaryDirectory place;
-  const auto loose = open_loose(kImages, place.path());
+  const tests::TemporaryDirectory scratch;
+  const auto loose = open_loose(kImages, scratch.path());
   fs::path folder;
-  for (const auto& entry : fs::directory_iterator(place.path()))
+  for (const auto& entry : fs::directory_iterator(scratch.path()))
     if (entry.is_directory()) folder = entry.path();
   fs::remove(folder / "000003.jpg");
   std::vector<std::byte> bytes;

@@ -163,7 +163,7 @@ TEST_CASE("a pipeline of ranks learns what one process learns from the whole bat
     }
 }
 
-TEST_CASE("bf16 between stages changes what is learnt by no more than its rounding", "[pipeline]") {
+TEST_CASE("bf16 between stages changes the parameters by no more than its rounding", "[pipeline]") {
   const Network network = plain_network();
   const auto expected = alone(network);
   const auto parameters =

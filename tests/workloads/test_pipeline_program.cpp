@@ -13,22 +13,22 @@ const Arguments kSmall{"--images", "10",         "--image_size", "64",       "--
                        "4",        "--duration", "0.1",          "--warmup", "0.05",
                        "--device", "cpu",        "--threads",    "1"};
 
-Program program(const ProgramDirectory& place, const Arguments& arguments) {
-  return {DOETUNE_INPUT_PIPELINE, place, with(kSmall, arguments)};
+Program program(const ProgramDirectory& scratch, const Arguments& arguments) {
+  return {DOETUNE_INPUT_PIPELINE, scratch, with(kSmall, arguments)};
 }
 
 }  // namespace
 
-TEST_CASE("a pipeline answers with rates and shares of its time", "[pipeline]") {
-  const ProgramDirectory place;
+TEST_CASE("a pipeline answers with rates and fractions of its time", "[pipeline]") {
+  const ProgramDirectory scratch;
   for (const Arguments& each : {Arguments{"--readers", "2"},
                                 {"--format", "loose"},
                                 {"--step", "none"},
                                 {"--readers", "0", "--augment_in", "step"},
                                 {"--memory", "resident"}}) {
     INFO(each.front() << ' ' << each[1]);
-    REQUIRE(program(place, each).exit_code() == 0);
-    const Json result = Json::parse(place.read("out"));
+    REQUIRE(program(scratch, each).exit_code() == 0);
+    const Json result = Json::parse(scratch.read("out"));
     const auto response = [&](const char* name) { return result["responses"][name].get<double>(); };
     CHECK(response("images_per_second") > 0);
     CHECK(response("idle_share") >= 0);
@@ -46,80 +46,81 @@ TEST_CASE("a pipeline answers with rates and shares of its time", "[pipeline]") 
 }
 
 TEST_CASE("a pipeline without a step is idle, held up by decoding", "[pipeline]") {
-  const ProgramDirectory place;
-  REQUIRE(program(place, {"--step", "none", "--image_size", "512"}).exit_code() == 0);
-  const Json result = Json::parse(place.read("out"));
+  const ProgramDirectory scratch;
+  REQUIRE(program(scratch, {"--step", "none", "--image_size", "512"}).exit_code() == 0);
+  const Json result = Json::parse(scratch.read("out"));
   CHECK(result["responses"]["idle_share"] > 0.5);
   CHECK(result["notes"]["bottleneck"] == "decode");
 }
 
 TEST_CASE("a pipeline measures until it is as precise as wanted, and as often as asked",
           "[pipeline]") {
-  const ProgramDirectory place;
-  std::ofstream(place.path / "request.json") << Json{{"seed", 1},
-                                                     {"factors", {{"readers", 1}}},
-                                                     {"settings",
-                                                      {{"images", 10},
-                                                       {"image_size", 64},
-                                                       {"batch_size", 4},
-                                                       {"device", "cpu"},
-                                                       {"threads", 1},
-                                                       {"duration", 0.1},
-                                                       {"warmup", 0}}},
-                                                     {"repeats", 2},
-                                                     {"max_time_s", 0.5},
-                                                     {"precision", 0.5}};
-  Program program(DOETUNE_INPUT_PIPELINE, place, {}, by_files(place));
+  const ProgramDirectory scratch;
+  std::ofstream(scratch.path / "request.json") << Json{{"seed", 1},
+                                                       {"factors", {{"readers", 1}}},
+                                                       {"settings",
+                                                        {{"images", 10},
+                                                         {"image_size", 64},
+                                                         {"batch_size", 4},
+                                                         {"device", "cpu"},
+                                                         {"threads", 1},
+                                                         {"duration", 0.1},
+                                                         {"warmup", 0}}},
+                                                       {"repeats", 2},
+                                                       {"max_time_s", 0.5},
+                                                       {"precision", 0.5}};
+  Program program(DOETUNE_INPUT_PIPELINE, scratch, {}, by_files(scratch));
   REQUIRE(program.exit_code() == 0);
-  const Json result = Json::parse(place.read("result.json"));
+  const Json result = Json::parse(scratch.read("result.json"));
   CHECK(result["repeats"]["images_per_second"].size() == 2);
   CHECK(result.contains("stopped_by"));
   CHECK(result["window"][1] > result["window"][0]);
 }
 
 TEST_CASE("a pipeline refuses what it cannot do", "[pipeline]") {
-  const ProgramDirectory place;
-  CHECK(program(place, {"--memory", "unified"}).exit_code() == 2);
-  CHECK_THAT(place.read("err"), Contains("pageable, pinned, resident"));
-  CHECK(program(place, {"--memory", "pinned"}).exit_code() == 77);
-  CHECK_THAT(place.read("err"), Contains("GPU"));
-  CHECK(program(place, {"--precision", "fp16"}).exit_code() == 77);
+  const ProgramDirectory scratch;
+  CHECK(program(scratch, {"--memory", "unified"}).exit_code() == 2);
+  CHECK_THAT(scratch.read("err"), Contains("pageable, pinned, resident"));
+  CHECK(program(scratch, {"--memory", "pinned"}).exit_code() == 77);
+  CHECK_THAT(scratch.read("err"), Contains("GPU"));
+  CHECK(program(scratch, {"--precision", "fp16"}).exit_code() == 77);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need memory too
-  Program large(DOETUNE_INPUT_PIPELINE, place, with(kSmall, {"--batch_size", "4096"}), {}, "",
+  Program large(DOETUNE_INPUT_PIPELINE, scratch, with(kSmall, {"--batch_size", "4096"}), {}, "",
                 rlim_t{400} << 20);
   CHECK(large.exit_code() == 77);
-  CHECK_THAT(place.read("err"), Contains("memory"));
+  CHECK_THAT(scratch.read("err"), Contains("memory"));
 #endif
 }
 
 TEST_CASE("a pipeline refuses what it would have to keep in memory before it makes images",
           "[pipeline]") {
-  const ProgramDirectory place;
-  CHECK(program(place, {"--prefetch_depth", "1024", "--batch_size", "4096", "--input_size", "224"})
-            .exit_code() == 77);
-  CHECK_THAT(place.read("err"), Contains("1025 batches of 4096 images: 2527907020800 bytes"));
-  CHECK_FALSE(std::filesystem::exists(place.path / "doetune"));
+  const ProgramDirectory scratch;
+  CHECK(
+      program(scratch, {"--prefetch_depth", "1024", "--batch_size", "4096", "--input_size", "224"})
+          .exit_code() == 77);
+  CHECK_THAT(scratch.read("err"), Contains("1025 batches of 4096 images: 2527907020800 bytes"));
+  CHECK_FALSE(std::filesystem::exists(scratch.path / "doetune"));
 }
 
 TEST_CASE("loose files without a directory for them are a wrong input", "[pipeline]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   const auto refused = [&](const Variables& environment) {
-    Program program(DOETUNE_INPUT_PIPELINE, place, with(kSmall, {"--format", "loose"}),
+    Program program(DOETUNE_INPUT_PIPELINE, scratch, with(kSmall, {"--format", "loose"}),
                     environment);
     CHECK(program.exit_code() == 2);
-    CHECK_THAT(place.read("err"), Contains("format = loose") && Contains("XDG_CACHE_HOME"));
+    CHECK_THAT(scratch.read("err"), Contains("format = loose") && Contains("XDG_CACHE_HOME"));
   };
   refused({{"XDG_CACHE_HOME", ""}, {"HOME", ""}});
-  refused({{"XDG_CACHE_HOME", place.path / "err"}});  // not a directory
-  Program records(DOETUNE_INPUT_PIPELINE, place, kSmall, {{"XDG_CACHE_HOME", ""}, {"HOME", ""}});
+  refused({{"XDG_CACHE_HOME", scratch.path / "err"}});  // not a directory
+  Program records(DOETUNE_INPUT_PIPELINE, scratch, kSmall, {{"XDG_CACHE_HOME", ""}, {"HOME", ""}});
   CHECK(records.exit_code() == 0);
 }
 
 TEST_CASE("images that vanish end a pipeline with their name", "[pipeline]") {
-  const ProgramDirectory place;
-  REQUIRE(program(place, {"--format", "loose"}).exit_code() == 0);
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(place.path))
+  const ProgramDirectory scratch;
+  REQUIRE(program(scratch, {"--format", "loose"}).exit_code() == 0);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch.path))
     if (entry.path().extension() == ".jpg") std::filesystem::remove(entry.path());
-  CHECK(program(place, {"--format", "loose"}).exit_code() == 1);
-  CHECK_THAT(place.read("err"), Contains(".jpg"));
+  CHECK(program(scratch, {"--format", "loose"}).exit_code() == 1);
+  CHECK_THAT(scratch.read("err"), Contains(".jpg"));
 }

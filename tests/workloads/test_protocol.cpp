@@ -83,7 +83,7 @@ TEST_CASE("a request may ask for a precision, times and responses", "[protocol]"
     CHECK_THROWS_AS(parse(text), UsageError);
 }
 
-TEST_CASE("a result tells how it was measured", "[protocol]") {
+TEST_CASE("a result states how it was measured", "[protocol]") {
   Result result{{{"sum", 2.0}}};
   for (const char* name : {"window", "steady", "precision", "stopped_by"})
     CHECK_FALSE(to_json(toy(), result).contains(name));
@@ -155,7 +155,7 @@ TEST_CASE("a result without a finite number for every response is a defect", "[p
   CHECK_FALSE(to_json(toy(), noted)["responses"].contains("sum"));
 }
 
-TEST_CASE("an integer may also be one of its words", "[protocol]") {
+TEST_CASE("an integer may also be one of its levels", "[protocol]") {
   Workload workload = toy();
   workload.inputs[0].words = {"max"};
   const auto size_of = [&](const char* value) {

@@ -123,7 +123,7 @@ TEST_CASE("with the batch's own statistics as running ones, evaluation is the fo
   }
 }
 
-TEST_CASE("dropout keeps its share, keeps the mean, and draws anew", "[reference_training]") {
+TEST_CASE("dropout keeps its fraction, keeps the mean, and draws anew", "[reference_training]") {
   constexpr int kCount = 100'000;
   for (const float p : {0.25F, 0.5F}) {
     const std::uint64_t key = dropout_key(7, 3, 2);

@@ -22,10 +22,10 @@ Network residual() {
 }
 
 std::int64_t largest(const std::vector<NetworkStage>& stages) {
-  std::int64_t most = 0;
+  std::int64_t heaviest = 0;
   for (const NetworkStage& stage : stages)
-    most = std::max(most, multiply_accumulates(stage.network));
-  return most;
+    heaviest = std::max(heaviest, multiply_accumulates(stage.network));
+  return heaviest;
 }
 
 }  // namespace

@@ -29,26 +29,26 @@ const Arguments kGenerated = with(kSmall, {"--images", "30"});
 const Arguments kTracknet{"--model",  "tracknet", "--input_size", "72",
                           "--warmup", "0",        "--roofline",   "off"};
 
-Program static_inference(const ProgramDirectory& place, const Arguments& arguments,
+Program static_inference(const ProgramDirectory& scratch, const Arguments& arguments,
                          const Variables& environment = {}) {
-  return Program(DOETUNE_STATIC_INFERENCE, place, arguments, environment);
+  return Program(DOETUNE_STATIC_INFERENCE, scratch, arguments, environment);
 }
 
-Json answer(const ProgramDirectory& place, const Arguments& arguments) {
-  Program program = static_inference(place, arguments);
+Json answer(const ProgramDirectory& scratch, const Arguments& arguments) {
+  Program program = static_inference(scratch, arguments);
   REQUIRE(program.exit_code() == 0);
-  return Json::parse(place.read("out"));
+  return Json::parse(scratch.read("out"));
 }
 
 /// Runs the program, checks that it fails with the code, and returns its messages.
-std::string failure(const ProgramDirectory& place, const Arguments& arguments, int code) {
-  Program program = static_inference(place, arguments);
+std::string failure(const ProgramDirectory& scratch, const Arguments& arguments, int code) {
+  Program program = static_inference(scratch, arguments);
   CHECK(program.exit_code() == code);
-  return place.read("err");
+  return scratch.read("err");
 }
 
-Json answer_to(const ProgramDirectory& place, const Json& request) {
-  return answer_to(DOETUNE_STATIC_INFERENCE, place, request);
+Json answer_to(const ProgramDirectory& scratch, const Json& request) {
+  return answer_to(DOETUNE_STATIC_INFERENCE, scratch, request);
 }
 
 Json small_request() {
@@ -62,8 +62,8 @@ Json small_request() {
 }
 
 /// A directory of PPM images of 20 x 16 pixels, each with a different gradient.
-std::string make_images(const ProgramDirectory& place, int count) {
-  const auto directory = place / "images";
+std::string make_images(const ProgramDirectory& scratch, int count) {
+  const auto directory = scratch / "images";
   std::filesystem::create_directories(directory / "more");
   for (int i = 0; i < count; ++i) {
     std::ofstream file(directory / (i % 3 == 0 ? "more" : ".") / (std::to_string(i) + ".ppm"),
@@ -77,13 +77,13 @@ std::string make_images(const ProgramDirectory& place, int count) {
 }  // namespace
 
 TEST_CASE("throughput is images over total time, whatever the settings", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   for (const Arguments& settings : {Arguments{},
                                     {"--executors_per_gpu", "3", "--batch_size", "4"},
                                     {"--executors_per_gpu", "2", "--schedule", "static",
                                      "--precision", has_bf16() ? "bf16" : "fp32"},
                                     {"--batch_size", "256", "--source_fps", "10"}}) {
-    const Json json = answer(place, with(kGenerated, settings));
+    const Json json = answer(scratch, with(kGenerated, settings));
     const Json& responses = json["responses"];
     const double total_s = responses["total_time"];
     CHECK(responses["images"] == 30);
@@ -102,27 +102,27 @@ TEST_CASE("throughput is images over total time, whatever the settings", "[progr
 }
 
 TEST_CASE("executors, batch size and schedule do not change what is detected", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   const Arguments images =
-      with(kSmall, {"--source", make_images(place, 23), "--confidence_threshold", "0.01"});
-  const Json alone = answer(place, images);
+      with(kSmall, {"--source", make_images(scratch, 23), "--confidence_threshold", "0.01"});
+  const Json alone = answer(scratch, images);
   const double detections = alone["responses"]["detections_per_image"];
   CHECK(detections > 0);
   CHECK(alone["responses"]["images"] == 23);
   CHECK(alone["responses"]["read_time"] > 0);
   for (const char* schedule : {"dynamic", "static"})
     for (const char* executors : {"1", "3"}) {
-      const Json shared = answer(place, with(images, {"--schedule", schedule, "--batch_size", "5",
-                                                      "--executors_per_gpu", executors}));
+      const Json shared = answer(scratch, with(images, {"--schedule", schedule, "--batch_size", "5",
+                                                        "--executors_per_gpu", executors}));
       CHECK(shared["responses"]["detections_per_image"].get<double>() == Approx(detections));
       CHECK(shared["responses"]["images"] == 23);
     }
-  CHECK(answer(place, with(images, {"--images", "9"}))["responses"]["images"] == 9);
+  CHECK(answer(scratch, with(images, {"--images", "9"}))["responses"]["images"] == 9);
 }
 
 TEST_CASE("every network runs", "[program]") {
-  const ProgramDirectory place;
-  const Json described = answer(place, {"--describe"});
+  const ProgramDirectory scratch;
+  const Json described = answer(scratch, {"--describe"});
   for (const Json& model : described["factors"][0]["levels"]) {
     CAPTURE(model);
     const auto name = model.get<std::string>();
@@ -131,8 +131,8 @@ TEST_CASE("every network runs", "[program]") {
                        : name == "tracknet"     ? "72"
                                                 : "32";
     const Json json =
-        answer(place, {"--model", name, "--images", "2", "--batch_size", "1", "--warmup", "0",
-                       "--input_size", size, "--frame_width", "64", "--frame_height", "64"});
+        answer(scratch, {"--model", name, "--images", "2", "--batch_size", "1", "--warmup", "0",
+                         "--input_size", size, "--frame_width", "64", "--frame_height", "64"});
     for (const Json& response : described["responses"]) {
       const auto its_name = response["name"].get<std::string>();
       CHECK((json["responses"].contains(its_name) || json["notes"].contains(its_name)));
@@ -141,25 +141,25 @@ TEST_CASE("every network runs", "[program]") {
 }
 
 TEST_CASE("speed-up is against one of the executors alone, where it was measured", "[program]") {
-  const ProgramDirectory place;
-  CHECK(answer(place, kGenerated)["responses"]["speed_up"] == 1);
+  const ProgramDirectory scratch;
+  CHECK(answer(scratch, kGenerated)["responses"]["speed_up"] == 1);
   const Arguments two = with(kGenerated, {"--executors_per_gpu", "2", "--batch_size", "1"});
-  const Json measured = answer(place, two);
+  const Json measured = answer(scratch, two);
   CHECK(measured["responses"]["speed_up"].get<double>() ==
         Approx(measured["responses"]["throughput"].get<double>() /
                measured["notes"]["throughput_alone"].get<double>()));
-  const Json without = answer(place, with(two, {"--baseline", "0"}));
+  const Json without = answer(scratch, with(two, {"--baseline", "0"}));
   CHECK_FALSE(without["responses"].contains("speed_up"));
   CHECK_THAT(without["notes"]["efficiency"].get<std::string>(), Catch::Contains("baseline"));
 }
 
 TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   SECTION("passes and repeats") {
     Json request = small_request();
     request["settings"]["passes"] = 3;
     request["repeats"] = 2;
-    const Json result = answer_to(place, request);
+    const Json result = answer_to(scratch, request);
     CHECK(result["notes"]["passes"] == 6);
     CHECK(result["repeats"]["throughput"].size() == 2);
     CHECK(result["series"]["total_time"].size() == 6);
@@ -169,10 +169,10 @@ TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]
   }
   SECTION("every pass reads and decodes every image") {
     Json request = small_request();
-    request["settings"]["source"] = make_images(place, 3);
+    request["settings"]["source"] = make_images(scratch, 3);
     request["settings"]["images"] = 1;
     request["repeats"] = 4;
-    const Json result = answer_to(place, request);
+    const Json result = answer_to(scratch, request);
     for (const char* stage : {"read_time", "decode_time", "resize_time"})
       for (const Json& time : result["repeats"][stage]) CHECK(time > 0);
   }
@@ -180,7 +180,7 @@ TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]
     Json request = small_request();
     request["precision"] = 0.5;
     request["max_time_s"] = 600;
-    const Json result = answer_to(place, request);
+    const Json result = answer_to(scratch, request);
     CHECK(result["stopped_by"] == "precision reached");
     CHECK(result["notes"]["passes"] >= 20);
     CHECK(result["precision"]["total_time"] <= 0.5);
@@ -189,25 +189,25 @@ TEST_CASE("a run measures whole passes, as many or as long as asked", "[program]
     Json request = small_request();
     request["settings"]["duration"] = 600;
     request["time_limit_s"] = 3;
-    CHECK(answer_to(place, request)["notes"].contains("time_limit"));
+    CHECK(answer_to(scratch, request)["notes"].contains("time_limit"));
   }
 }
 
 TEST_CASE("a video is processed at its own rate, and one that ends early as far as it goes",
           "[program]") {
-  const ProgramDirectory place;
-  make_video(place / "whole.avi", {"mpeg4", 40});
-  const Arguments whole = with(kSmall, {"--source", place / "whole.avi"});
-  const Json json = answer(place, with(whole, {"--executors_per_gpu", "2", "--batch_size", "3"}));
+  const ProgramDirectory scratch;
+  make_video(scratch / "whole.avi", {"mpeg4", 40});
+  const Arguments whole = with(kSmall, {"--source", scratch / "whole.avi"});
+  const Json json = answer(scratch, with(whole, {"--executors_per_gpu", "2", "--batch_size", "3"}));
   const Json& responses = json["responses"];
   CHECK(responses["images"] == 40);
   CHECK(responses["real_time_factor"].get<double>() ==
         Approx(40 / 25.0 / responses["total_time"].get<double>()));
   CHECK_FALSE(json["notes"].contains("video_ends_early"));
 
-  const std::string bytes = place.read("whole.avi");
-  std::ofstream(place / "cut.avi", std::ios::binary) << bytes.substr(0, bytes.size() * 3 / 4);
-  const Json cut = answer(place, with(kSmall, {"--source", place / "cut.avi"}));
+  const std::string bytes = scratch.read("whole.avi");
+  std::ofstream(scratch / "cut.avi", std::ios::binary) << bytes.substr(0, bytes.size() * 3 / 4);
+  const Json cut = answer(scratch, with(kSmall, {"--source", scratch / "cut.avi"}));
   CHECK(cut["responses"]["images"] < 40);
   CHECK(cut["responses"]["images"] > 5);
   CHECK_THAT(cut["notes"]["video_ends_early"].get<std::string>(),
@@ -215,56 +215,56 @@ TEST_CASE("a video is processed at its own rate, and one that ends early as far 
 }
 
 TEST_CASE("a source that cannot be worked on is named, with what is wrong", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   const auto says = [&](const Arguments& arguments, int code, const char* what) {
-    CHECK_THAT(failure(place, with(kSmall, arguments), code), Catch::Contains(what));
+    CHECK_THAT(failure(scratch, with(kSmall, arguments), code), Catch::Contains(what));
   };
   says({"--batch_size", "0"}, 2, "batch_size");
-  says({"--source", place / "absent"}, 2, "absent");
-  std::filesystem::create_directory(place / "empty");
-  says({"--source", place / "empty"}, 2, "no images");
-  std::ofstream(place / "text.avi") << "no video";
-  says({"--source", place / "text.avi"}, 1, "text.avi: cannot be read as a video");
-  VideoWriter(place / "empty.avi", "avi", 64, 64, 25).finish();
-  says({"--source", place / "empty.avi"}, 1, "empty.avi: has no frames");
+  says({"--source", scratch / "absent"}, 2, "absent");
+  std::filesystem::create_directory(scratch / "empty");
+  says({"--source", scratch / "empty"}, 2, "no images");
+  std::ofstream(scratch / "text.avi") << "no video";
+  says({"--source", scratch / "text.avi"}, 1, "text.avi: cannot be read as a video");
+  VideoWriter(scratch / "empty.avi", "avi", 64, 64, 25).finish();
+  says({"--source", scratch / "empty.avi"}, 1, "empty.avi: has no frames");
   says({"--model", "alexnet"}, 2, "224");
-  says({"--output", place / "x.avi"}, 2, "tracknet");
-  says({"--model", "tracknet", "--input_size", "72", "--output", place / "x.txt"}, 2, ".avi");
-  VideoWriter(place / "own.avi", "avi", 64, 64, 25).finish();
-  says({"--model", "tracknet", "--input_size", "72", "--source", place / "own.avi", "--output",
-        place / "./own.avi"},
+  says({"--output", scratch / "x.avi"}, 2, "tracknet");
+  says({"--model", "tracknet", "--input_size", "72", "--output", scratch / "x.txt"}, 2, ".avi");
+  VideoWriter(scratch / "own.avi", "avi", 64, 64, 25).finish();
+  says({"--model", "tracknet", "--input_size", "72", "--source", scratch / "own.avi", "--output",
+        scratch / "./own.avi"},
        2, "source itself");
-  std::ofstream(place / "short.weights") << "0123456789";
-  says({"--weights", place / "short.weights"}, 1, "truncated");
+  std::ofstream(scratch / "short.weights") << "0123456789";
+  says({"--weights", scratch / "short.weights"}, 1, "truncated");
 }
 
 TEST_CASE("a broken image ends the run, named, or is left out if asked", "[program]") {
-  const ProgramDirectory place;
-  const std::string images = make_images(place, 10);
-  std::filesystem::resize_file(place / "images/4.ppm", 100);
+  const ProgramDirectory scratch;
+  const std::string images = make_images(scratch, 10);
+  std::filesystem::resize_file(scratch / "images/4.ppm", 100);
   const Arguments arguments = with(kSmall, {"--source", images, "--batch_size", "4"});
-  CHECK_THAT(failure(place, arguments, 1),
+  CHECK_THAT(failure(scratch, arguments, 1),
              Catch::Contains("images/./4.ppm") || Catch::Contains("images/4.ppm"));
-  const Json json = answer(place, with(arguments, {"--skip_broken", "true"}));
+  const Json json = answer(scratch, with(arguments, {"--skip_broken", "true"}));
   CHECK(json["responses"]["images"] == 9);
   CHECK(json["notes"]["left_out"] == "1 of 10 images were skipped as corrupt");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(images))
     if (entry.is_regular_file()) std::filesystem::resize_file(entry, 5);
-  CHECK_THAT(failure(place, with(arguments, {"--skip_broken", "true"}), 1),
+  CHECK_THAT(failure(scratch, with(arguments, {"--skip_broken", "true"}), 1),
              Catch::Contains("none of the images"));
 }
 
 TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever works on it",
           "[program]") {
-  const ProgramDirectory place;
-  make_video(place / "in.mp4", {"mpeg4", 11});
+  const ProgramDirectory scratch;
+  make_video(scratch / "in.mp4", {"mpeg4", 11});
   const auto track = [&](const char* output, const Arguments& settings) {
-    return answer(place, with(with(kTracknet, {"--source", place / "in.mp4", "--output",
-                                               place / output, "--batch_size", "2"}),
-                              settings));
+    return answer(scratch, with(with(kTracknet, {"--source", scratch / "in.mp4", "--output",
+                                                 scratch / output, "--batch_size", "2"}),
+                                settings));
   };
   const Json json = track("alone.avi", {"--threads", "1"});
-  VideoReader written(place / "alone.avi");
+  VideoReader written(scratch / "alone.avi");
   CHECK(written.information().frames == 11);
   CHECK(written.information().frames_per_second == Approx(25));
   CHECK(written.information().width == 96);
@@ -278,49 +278,51 @@ TEST_CASE("tracknet writes a video of as many frames at the same rate, whoever w
     CHECK(responses[std::string(stage) + "_time"] > 0);
   CHECK(responses["deadline_met_share"] > 0);
   track("shared.avi", {"--threads", "2", "--executors_per_gpu", "2"});
-  CHECK(place.read("shared.avi") == place.read("alone.avi"));
+  CHECK(scratch.read("shared.avi") == scratch.read("alone.avi"));
   track("kept.mkv", {"--images", "3"});
-  CHECK(VideoReader(place / "kept.mkv").information().frames == 3);
-  for (const auto& entry : std::filesystem::directory_iterator(place.path))
+  CHECK(VideoReader(scratch / "kept.mkv").information().frames == 3);
+  for (const auto& entry : std::filesystem::directory_iterator(scratch.path))
     CHECK(entry.path().extension() != ".partial");
 }
 
-TEST_CASE("tracknet's frames must be of one size, and its video must have a place", "[program]") {
-  const ProgramDirectory place;
-  const std::string images = make_images(place, 3);
-  CHECK_THAT(failure(place, with(kTracknet, {"--source", images, "--output", "/nowhere/x.avi"}), 1),
-             Catch::Contains("/nowhere/x.avi"));
-  std::ofstream(place / "images/z.pgm", std::ios::binary) << "P5\n30 30\n255\n"
-                                                          << std::string(900, 'x');
-  CHECK_THAT(failure(place,
+TEST_CASE("tracknet's frames must be of one size, and its video needs an existing directory",
+          "[program]") {
+  const ProgramDirectory scratch;
+  const std::string images = make_images(scratch, 3);
+  CHECK_THAT(
+      failure(scratch, with(kTracknet, {"--source", images, "--output", "/nowhere/x.avi"}), 1),
+      Catch::Contains("/nowhere/x.avi"));
+  std::ofstream(scratch / "images/z.pgm", std::ios::binary) << "P5\n30 30\n255\n"
+                                                            << std::string(900, 'x');
+  CHECK_THAT(failure(scratch,
                      with(kTracknet,
-                          {"--source", images, "--batch_size", "1", "--output", place / "x.avi"}),
+                          {"--source", images, "--batch_size", "1", "--output", scratch / "x.avi"}),
                      1),
              Catch::Contains("20 x 16") && Catch::Contains("30 x 30"));
-  CHECK_FALSE(std::filesystem::exists(place / "x.avi"));
-  CHECK_FALSE(std::filesystem::exists(place / "x.avi.partial"));
+  CHECK_FALSE(std::filesystem::exists(scratch / "x.avi"));
+  CHECK_FALSE(std::filesystem::exists(scratch / "x.avi.partial"));
 }
 
 TEST_CASE("the death of an executor ends the run, named, with nothing left", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   for (const int pause_ms : {0, 500}) {  // during start-up, and while running
     Program program = static_inference(
-        place, with(kGenerated, {"--executors_per_gpu", "3", "--duration", "600"}));
+        scratch, with(kGenerated, {"--executors_per_gpu", "3", "--duration", "600"}));
     const auto executors = program.wait_for_children(3);
     std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
     kill(executors[1], SIGKILL);
     CHECK(program.exit_code() == 1);
-    CHECK_THAT(place.read("err"),
+    CHECK_THAT(scratch.read("err"),
                Catch::Contains("executor 1 of 3") && Catch::Contains("signal 9"));
     for (const pid_t executor : executors) CHECK(gone(executor));
   }
 }
 
 TEST_CASE("executors end with the program, however it ends", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   for (const int signal : {SIGTERM, SIGKILL}) {
     Program program = static_inference(
-        place, with(kGenerated, {"--executors_per_gpu", "2", "--duration", "600"}));
+        scratch, with(kGenerated, {"--executors_per_gpu", "2", "--duration", "600"}));
     const auto executors = program.wait_for_children(2);
     kill(program.pid(), signal);
     CHECK(program.exit_code() == 128 + signal);
@@ -329,9 +331,9 @@ TEST_CASE("executors end with the program, however it ends", "[program]") {
 }
 
 TEST_CASE("without a GPU the device cuda ends with code 77 and says why", "[program]") {
-  const ProgramDirectory place;
-  Program program = static_inference(place, with(kGenerated, {"--device", "cuda"}),
+  const ProgramDirectory scratch;
+  Program program = static_inference(scratch, with(kGenerated, {"--device", "cuda"}),
                                      {{"CUDA_VISIBLE_DEVICES", ""}});
   CHECK(program.exit_code() == 77);
-  CHECK_THAT(place.read("err"), Catch::Contains("CUDA") || Catch::Contains("GPU"));
+  CHECK_THAT(scratch.read("err"), Catch::Contains("CUDA") || Catch::Contains("GPU"));
 }

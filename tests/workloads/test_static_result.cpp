@@ -35,12 +35,12 @@ TEST_CASE("frames are in time if a viewer from the first result on never waits",
   plan.batch = 2;
   plan.frames_per_second = 10;
   // Due: 1.0 1.1 | 1.2 1.3 | 1.4 1.5.
-  CHECK(share_in_time({1.0, 1.2, 1.4}, plan) == 1);
-  CHECK(share_in_time({1.0, 1.25, 1.4}, plan) == Approx(5.0 / 6));
-  CHECK(share_in_time({1.0, 1.2, 1.6}, plan) == Approx(4.0 / 6));
-  CHECK(share_in_time({1.0, 9.0, 9.0}, plan) == Approx(2.0 / 6));
+  CHECK(fraction_in_time({1.0, 1.2, 1.4}, plan) == 1);
+  CHECK(fraction_in_time({1.0, 1.25, 1.4}, plan) == Approx(5.0 / 6));
+  CHECK(fraction_in_time({1.0, 1.2, 1.6}, plan) == Approx(4.0 / 6));
+  CHECK(fraction_in_time({1.0, 9.0, 9.0}, plan) == Approx(2.0 / 6));
   // A later first result, relative to which all frames are due, leaves more time.
-  CHECK(share_in_time({1.3, 1.25, 1.6}, plan) == 1);
+  CHECK(fraction_in_time({1.3, 1.25, 1.6}, plan) == 1);
 }
 
 TEST_CASE("responses are sums over passes, and means of the measurements", "[static]") {
@@ -64,7 +64,7 @@ TEST_CASE("responses are sums over passes, and means of the measurements", "[sta
   CHECK(result.window == std::pair(1.0, 9.0));
 }
 
-TEST_CASE("what a network or a run cannot tell has a note instead", "[static]") {
+TEST_CASE("what a network or a run cannot provide has a note instead", "[static]") {
   const std::vector<JobMeasurement> measured{measurement_of({pass(1, 40, 0)})};
   ResultContext classifier = context(ClassificationHead{1000});
   classifier.throughput_alone.reset();

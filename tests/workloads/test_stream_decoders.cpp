@@ -110,7 +110,7 @@ TEST_CASE("decoders that are left with images not taken end all the same", "[dec
   }
 }
 
-TEST_CASE("a packet that is broken is told to the one who wants its image", "[decoders]") {
+TEST_CASE("a packet that is broken is reported to the one who wants its image", "[decoders]") {
   const Clip clip = broken_clip(VideoCodec::mjpeg, 4);
   std::vector<StreamFrame> share;
   for (int i = 0; i < 10; ++i) share.push_back({0, i, i});

@@ -31,7 +31,7 @@ TEST_CASE("fractional rates are kept over time, evenly", "[stream]") {
   for (const auto& [channel, count] : per_channel) CHECK(std::abs(count - 2.3 * 700) <= 1.0);
 }
 
-TEST_CASE("frames come from the clip, each camera at its own place", "[stream]") {
+TEST_CASE("frames come from the clip, each camera at its own position", "[stream]") {
   const StreamPlan plan{4, 30, 1, 30, 120};
   const auto frames = frames_of(plan, 2);
   for (const StreamFrame& frame : frames) CHECK((frame.clip_frame >= 0 && frame.clip_frame < 120));

@@ -7,12 +7,12 @@ using namespace doetune;
 using namespace doetune::workloads::test;
 
 TEST_CASE("throughput is images over processing time, whatever the settings", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   for (const Arguments& settings : {Arguments{},
                                     {"--executors_per_gpu", "3", "--batch_size", "1"},
                                     {"--executors_per_gpu", "2", "--precision",
                                      has_bf16() ? "bf16" : "fp32", "--arrival", "immediate"}}) {
-    const Json json = answer(place, with(kSmall, settings));
+    const Json json = answer(scratch, with(kSmall, settings));
     const auto times = json["series"]["processing_time"].get<std::vector<double>>();
     const double sum = std::accumulate(times.begin(), times.end(), 0.0);
     const double images = json["notes"]["images"];
@@ -31,29 +31,29 @@ TEST_CASE("throughput is images over processing time, whatever the settings", "[
 
 TEST_CASE("the number of executors and the batch size do not change what is detected",
           "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   // The first two micro-batches, whatever their speed.
   const Arguments two = with(kSmall, {"--arrival", "immediate", "--warmup", "0", "--duration", "0",
                                       "--confidence_threshold", "0.01"});
-  const double alone = answer(place, two)["responses"]["detections_per_image"];
+  const double alone = answer(scratch, two)["responses"]["detections_per_image"];
   CHECK(alone > 0);
-  const Json shared = answer(place, with(two, {"--executors_per_gpu", "3", "--batch_size", "2"}));
+  const Json shared = answer(scratch, with(two, {"--executors_per_gpu", "3", "--batch_size", "2"}));
   CHECK(shared["responses"]["detections_per_image"] == alone);
 }
 
 TEST_CASE("how executors are placed, decoders and their number do not change what is detected",
           "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   const auto same = [&](const std::string& codec, const std::vector<Arguments>& ways) {
     // 5 cameras, and clips that repeat.
     const Arguments some = with(kSmall, {"--channels", "5", "--input_size", "96", "--codec", codec,
                                          "--arrival", "immediate", "--warmup", "0", "--duration",
                                          "0", "--batches", "4", "--confidence_threshold", "0.08"});
-    const double alone = answer(place, some)["responses"]["detections_per_image"];
+    const double alone = answer(scratch, some)["responses"]["detections_per_image"];
     CHECK(alone > 0);
     for (const Arguments& settings : ways) {
       CAPTURE(codec, settings);
-      const Json json = answer(place, with(some, settings));
+      const Json json = answer(scratch, with(some, settings));
       CHECK(json["responses"]["detections_per_image"].get<double>() == alone);
       CHECK(json["notes"]["executors"] == std::stoi(settings[1]));
     }
@@ -65,23 +65,24 @@ TEST_CASE("how executors are placed, decoders and their number do not change wha
 
 TEST_CASE("beyond queue_limit the oldest micro-batches are dropped, and none waits longer",
           "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   const Arguments overloaded =
       with(kSmall, {"--channels", "60", "--decode_rate", "30", "--interval", "0.05", "--input_size",
                     "96", "--threads", "1", "--warmup", "0", "--duration", "0", "--batches", "4"});
-  const Json limited = answer(place, with(overloaded, {"--queue_limit", "2"}));
+  const Json limited = answer(scratch, with(overloaded, {"--queue_limit", "2"}));
   CHECK(limited["responses"]["dropped_share"] > 0);
   for (const double delay : limited["series"]["scheduling_delay"]) CHECK(delay <= 2 * 0.05 + 1e-6);
-  const Json all = answer(place, overloaded);
+  const Json all = answer(scratch, overloaded);
   CHECK(all["responses"]["dropped_share"] == 0);
   const auto delays = all["series"]["scheduling_delay"].get<std::vector<double>>();
   CHECK(std::ranges::is_sorted(delays));  // grows for as long as the overload lasts
   CHECK(delays.back() > 2 * 0.05);
-  CHECK(answer(place, with(kSmall, {"--queue_limit", "1000"}))["responses"]["dropped_share"] == 0);
+  CHECK(answer(scratch, with(kSmall, {"--queue_limit", "1000"}))["responses"]["dropped_share"] ==
+        0);
 }
 
 TEST_CASE("channels max finds the most that are sustained, and measures at them", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   Json request = immediate_request();
   request["settings"].update({{"channels", "max"},
                               {"arrival", "realtime"},
@@ -90,7 +91,7 @@ TEST_CASE("channels max finds the most that are sustained, and measures at them"
                               {"duration", 0.5},
                               {"threads", 1}});
   request["time_limit_s"] = 60;
-  const Json result = answer_to(place, request);
+  const Json result = answer_to(scratch, request);
   const double found = result["responses"]["channels_sustained"];
   CHECK(found >= 1);
   CHECK(result["notes"]["channels"] == found);
@@ -103,48 +104,48 @@ TEST_CASE("channels max finds the most that are sustained, and measures at them"
 }
 
 TEST_CASE("a search for channels keeps the time limit", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   Json request = immediate_request();
   request["settings"].update({{"channels", "max"}, {"interval", 1}});
   request["time_limit_s"] = 3;
-  std::ofstream(place.path / "request.json") << request;
+  std::ofstream(scratch.path / "request.json") << request;
   const double before_s = monotonic_s();
-  REQUIRE(stream_inference(place, {}, by_files(place)).exit_code() == 0);
+  REQUIRE(stream_inference(scratch, {}, by_files(scratch)).exit_code() == 0);
   CHECK(monotonic_s() - before_s < 6);
-  CHECK(Json::parse(place.read("result.json"))["notes"].contains("search"));
+  CHECK(Json::parse(scratch.read("result.json"))["notes"].contains("search"));
 }
 
 TEST_CASE("a request file is answered by a result file", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   Json settings = small_settings();
-  std::ofstream(place.path / "request.json") << Json{{"study", "s"},
-                                                     {"run", 1},
-                                                     {"attempt", 1},
-                                                     {"replicate", 1},
-                                                     {"seed", 5},
-                                                     {"factors", {{"executors_per_gpu", 2}}},
-                                                     {"settings", settings},
-                                                     {"gpus", Json::array()},
-                                                     {"cpus", {0}},
-                                                     {"time_limit_s", 60}};
-  Program program = stream_inference(place, {}, by_files(place));
+  std::ofstream(scratch.path / "request.json") << Json{{"study", "s"},
+                                                       {"run", 1},
+                                                       {"attempt", 1},
+                                                       {"replicate", 1},
+                                                       {"seed", 5},
+                                                       {"factors", {{"executors_per_gpu", 2}}},
+                                                       {"settings", settings},
+                                                       {"gpus", Json::array()},
+                                                       {"cpus", {0}},
+                                                       {"time_limit_s", 60}};
+  Program program = stream_inference(scratch, {}, by_files(scratch));
   CHECK(program.exit_code() == 0);
-  CHECK(Json::parse(place.read("result.json"))["responses"]["throughput"] > 0);
-  for (const auto& entry : fs::directory_iterator(place.path))
+  CHECK(Json::parse(scratch.read("result.json"))["responses"]["throughput"] > 0);
+  for (const auto& entry : fs::directory_iterator(scratch.path))
     CHECK(entry.path().extension() != ".partial");
-  CHECK(place.read("out").empty());
+  CHECK(scratch.read("out").empty());
 }
 
 TEST_CASE("a run measures as often as asked, after the warm-up asked for", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   Json settings = small_settings();
   settings.erase("warmup");
   settings["arrival"] = "immediate";
   settings["duration"] = 0;
-  std::ofstream(place.path / "request.json")
+  std::ofstream(scratch.path / "request.json")
       << Json{{"settings", settings}, {"warmup_s", 0}, {"repeats", 3}, {"time_limit_s", 60}};
-  REQUIRE(stream_inference(place, {}, by_files(place)).exit_code() == 0);
-  const Json result = Json::parse(place.read("result.json"));
+  REQUIRE(stream_inference(scratch, {}, by_files(scratch)).exit_code() == 0);
+  const Json result = Json::parse(scratch.read("result.json"));
   CHECK(result["notes"]["micro_batches"] == 6);  // `batches` is 2
   CHECK(result["series"]["processing_time"].size() == 6);
   CHECK_FALSE(result["notes"].contains("repeats"));
@@ -158,25 +159,25 @@ TEST_CASE("a run measures as often as asked, after the warm-up asked for", "[pro
 
 TEST_CASE("repeats that the time limit leaves no room for are left out, and the result says so",
           "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   Json settings = small_settings();
-  std::ofstream(place.path / "request.json")
+  std::ofstream(scratch.path / "request.json")
       << Json{{"settings", settings}, {"repeats", 1000}, {"time_limit_s", 4}};
-  REQUIRE(stream_inference(place, {}, by_files(place)).exit_code() == 0);
-  const Json result = Json::parse(place.read("result.json"));
+  REQUIRE(stream_inference(scratch, {}, by_files(scratch)).exit_code() == 0);
+  const Json result = Json::parse(scratch.read("result.json"));
   CHECK_THAT(result["notes"]["repeats"].get<std::string>(), Catch::Contains(" of 1000 "));
   CHECK(result["responses"]["throughput"] > 0);
 }
 
 TEST_CASE("a percentile is given where the micro-batches are enough for it, else a note",
           "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   const Arguments quick = with(kSmall, {"--arrival", "immediate", "--duration", "0"});
-  const Json few = answer(place, with(quick, {"--batches", "11"}));
+  const Json few = answer(scratch, with(quick, {"--batches", "11"}));
   CHECK(few["responses"].contains("processing_time_p50"));
   CHECK_FALSE(few["responses"].contains("processing_time_p99"));
   CHECK_THAT(few["notes"]["processing_time_p99"].get<std::string>(), Catch::Contains("needs 662"));
-  const Json enough = answer(place, with(quick, {"--batches", "662"}));
+  const Json enough = answer(scratch, with(quick, {"--batches", "662"}));
   auto times = enough["series"]["processing_time"].get<std::vector<double>>();
   std::ranges::sort(times);
   CHECK(enough["responses"]["processing_time_p99"] == times[655]);  // the 656th of 662
@@ -184,10 +185,10 @@ TEST_CASE("a percentile is given where the micro-batches are enough for it, else
   CHECK(enough["precision"]["processing_time_p99"] > 0);
 }
 
-TEST_CASE("a measurement for a fixed time tells its window and why it ended", "[program]") {
-  const ProgramDirectory place;
+TEST_CASE("a measurement for a fixed time states its window and why it ended", "[program]") {
+  const ProgramDirectory scratch;
   const double before_s = monotonic_s();
-  const Json result = answer(place, kSmall);
+  const Json result = answer(scratch, kSmall);
   CHECK(result["stopped_by"] == "minimum time reached");
   CHECK_FALSE(result.contains("steady"));  // too short to decide
   const auto window = result["window"].get<std::vector<double>>();
@@ -198,11 +199,11 @@ TEST_CASE("a measurement for a fixed time tells its window and why it ended", "[
 }
 
 TEST_CASE("a wanted precision decides how long to measure", "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   const auto measured = [&](const Json& wanted) {
     Json request = immediate_request();
     request.update(wanted);
-    return answer_to(place, request);
+    return answer_to(scratch, request);
   };
   SECTION("steady and as precise as wanted") {
     const Json result = measured({{"precision", 0.8}, {"max_time_s", 600}});
@@ -232,19 +233,19 @@ TEST_CASE("a wanted precision decides how long to measure", "[program]") {
 
 TEST_CASE("a percentile that the stream cannot bring together in time is refused before it starts",
           "[program]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   Json request = immediate_request();
   request["settings"]["arrival"] = "realtime";  // 662 intervals of 0.2 s
   request.update({{"max_time_s", 100}, {"responses", {"processing_time_p99"}}});
-  std::ofstream(place.path / "request.json") << request;
-  CHECK(stream_inference(place, {}, by_files(place)).exit_code() == 2);
-  CHECK_THAT(place.read("err"), Catch::Contains("needs 662 micro-batches of 0.2 s"));
+  std::ofstream(scratch.path / "request.json") << request;
+  CHECK(stream_inference(scratch, {}, by_files(scratch)).exit_code() == 2);
+  CHECK_THAT(scratch.read("err"), Catch::Contains("needs 662 micro-batches of 0.2 s"));
 }
 
 TEST_CASE("describe names the responses that a run gives", "[program]") {
-  const ProgramDirectory place;
-  const Json described = answer(place, {"--describe"});
-  const Json result = answer(place, kSmall);
+  const ProgramDirectory scratch;
+  const Json described = answer(scratch, {"--describe"});
+  const Json result = answer(scratch, kSmall);
   CHECK(described["name"] == "stream-inference");
   for (const Json& response : described["responses"]) {
     const auto name = response["name"].get<std::string>();
@@ -253,17 +254,17 @@ TEST_CASE("describe names the responses that a run gives", "[program]") {
 }
 
 TEST_CASE("a time limit ends the measurement early, and the result says so", "[program]") {
-  const ProgramDirectory place;
-  std::ofstream(place.path / "request.json") << Json{{"settings",
-                                                      {{"input_size", 32},
-                                                       {"frame_width", 64},
-                                                       {"frame_height", 64},
-                                                       {"clip_seconds", 0.5},
-                                                       {"interval", 0.2},
-                                                       {"warmup", 0},
-                                                       {"duration", 600}}},
-                                                     {"time_limit_s", 3}};
-  Program program = stream_inference(place, {}, by_files(place));
+  const ProgramDirectory scratch;
+  std::ofstream(scratch.path / "request.json") << Json{{"settings",
+                                                        {{"input_size", 32},
+                                                         {"frame_width", 64},
+                                                         {"frame_height", 64},
+                                                         {"clip_seconds", 0.5},
+                                                         {"interval", 0.2},
+                                                         {"warmup", 0},
+                                                         {"duration", 600}}},
+                                                       {"time_limit_s", 3}};
+  Program program = stream_inference(scratch, {}, by_files(scratch));
   CHECK(program.exit_code() == 0);
-  CHECK(Json::parse(place.read("result.json"))["notes"].contains("time_limit"));
+  CHECK(Json::parse(scratch.read("result.json"))["notes"].contains("time_limit"));
 }

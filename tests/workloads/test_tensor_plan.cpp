@@ -12,23 +12,23 @@ namespace {
 
 /// The maximum memory in use at any step, a lower bound of the arena.
 std::int64_t min_bytes(const std::vector<MemoryUse>& uses) {
-  std::int64_t least = 0;
+  std::int64_t peak = 0;
   for (const MemoryUse& at : uses) {
     std::int64_t live = 0;
     for (const MemoryUse& use : uses)
       if (use.first <= at.first && at.first <= use.last) live += use.bytes;
-    least = std::max(least, live);
+    peak = std::max(peak, live);
   }
-  return least;
+  return peak;
 }
 
 bool disjoint(const std::vector<MemoryUse>& uses, const MemoryPlan& plan) {
   for (std::size_t a = 0; a < uses.size(); ++a)
     for (std::size_t b = 0; b < a; ++b) {
       const bool same_time = uses[a].first <= uses[b].last && uses[b].first <= uses[a].last;
-      const bool same_place = plan.offsets[a] < plan.offsets[b] + uses[b].bytes &&
-                              plan.offsets[b] < plan.offsets[a] + uses[a].bytes;
-      if (same_time && same_place) return false;
+      const bool same_position = plan.offsets[a] < plan.offsets[b] + uses[b].bytes &&
+                                 plan.offsets[b] < plan.offsets[a] + uses[a].bytes;
+      if (same_time && same_position) return false;
     }
   return true;
 }

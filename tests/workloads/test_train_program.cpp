@@ -30,12 +30,12 @@ struct Answer {
 
 Answer ask(const Arguments& arguments, rlim_t memory_limit = RLIM_INFINITY,
            const Variables& environment = {}) {
-  const ProgramDirectory place;
-  Program program(DOETUNE_TRAIN_CLASSIFIER, place, with(kSmallTraining, arguments), environment, "",
-                  memory_limit);
+  const ProgramDirectory scratch;
+  Program program(DOETUNE_TRAIN_CLASSIFIER, scratch, with(kSmallTraining, arguments), environment,
+                  "", memory_limit);
   const int code = program.exit_code();
-  const std::string out = place.read("out");
-  return {code, out.empty() ? Json() : Json::parse(out), place.read("err")};
+  const std::string out = scratch.read("out");
+  return {code, out.empty() ? Json() : Json::parse(out), scratch.read("err")};
 }
 
 /// The same as the settings of a request.
@@ -132,23 +132,23 @@ TEST_CASE("wrong inputs end with 2 and say what was expected", "[train]") {
   refused({"--selection", "uncertainty", "--rounds", "2"}, "at least 3 epochs");
   refused({"--data", "/nowhere"}, "/nowhere/train.bin");
   refused({"--data_size", "50001"}, "1 to 50000");
-  const ProgramDirectory place;
-  fs::create_directory(place.path / "train.bin");
-  refused({"--data", place.path}, "train.bin: it is not a regular file");
-  fs::remove(place.path / "train.bin");
-  std::ofstream(place.path / "train.bin") << "short";
-  refused({"--data", place.path}, "has 5 bytes");
+  const ProgramDirectory scratch;
+  fs::create_directory(scratch.path / "train.bin");
+  refused({"--data", scratch.path}, "train.bin: it is not a regular file");
+  fs::remove(scratch.path / "train.bin");
+  std::ofstream(scratch.path / "train.bin") << "short";
+  refused({"--data", scratch.path}, "has 5 bytes");
   // Files of the right size, all zeros but for one label.
-  fs::resize_file(place.path / "train.bin", 0);
-  fs::resize_file(place.path / "train.bin", 50000 * kRecord);
-  std::ofstream(place.path / "test.bin") << std::string(7, '\0');
-  refused({"--data", place.path}, "test.bin has 7 bytes");
-  fs::resize_file(place.path / "test.bin", 10000 * kRecord);
-  std::fstream labels(place.path / "train.bin", std::ios::in | std::ios::out | std::ios::binary);
+  fs::resize_file(scratch.path / "train.bin", 0);
+  fs::resize_file(scratch.path / "train.bin", 50000 * kRecord);
+  std::ofstream(scratch.path / "test.bin") << std::string(7, '\0');
+  refused({"--data", scratch.path}, "test.bin has 7 bytes");
+  fs::resize_file(scratch.path / "test.bin", 10000 * kRecord);
+  std::fstream labels(scratch.path / "train.bin", std::ios::in | std::ios::out | std::ios::binary);
   labels.seekp(40000 * kRecord).put(20).flush();
-  refused({"--data", place.path}, "image 40000 has superclass 20");
-  std::ofstream(place.path / "file");
-  refused({"--checkpoint", place.path / "file"}, "cannot make the directory");
+  refused({"--data", scratch.path}, "image 40000 has superclass 20");
+  std::ofstream(scratch.path / "file");
+  refused({"--checkpoint", scratch.path / "file"}, "cannot make the directory");
 }
 
 TEST_CASE("settings that the machine cannot run end with 77", "[train]") {
@@ -168,36 +168,36 @@ TEST_CASE("settings that the machine cannot run end with 77", "[train]") {
 }
 
 TEST_CASE("a checkpoint that was cut short is refused by its name", "[train]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   const Arguments keeping =
-      with(kSmallTraining, {"--epochs", "1000", "--checkpoint", place.path / "kept"});
+      with(kSmallTraining, {"--epochs", "1000", "--checkpoint", scratch.path / "kept"});
   {
-    Program program(DOETUNE_TRAIN_CLASSIFIER, place, keeping);
-    wait_for_checkpoints(program, place.path / "kept", 1);
+    Program program(DOETUNE_TRAIN_CLASSIFIER, scratch, keeping);
+    wait_for_checkpoints(program, scratch.path / "kept", 1);
   }
-  const fs::path file = checkpoints_in(place.path / "kept").front();
+  const fs::path file = checkpoints_in(scratch.path / "kept").front();
   fs::resize_file(file, fs::file_size(file) / 2);
-  Program again(DOETUNE_TRAIN_CLASSIFIER, place, keeping);
+  Program again(DOETUNE_TRAIN_CLASSIFIER, scratch, keeping);
   CHECK(again.exit_code() == 2);
-  CHECK_THAT(place.read("err"), Contains("truncated") && Contains(file.string()));
+  CHECK_THAT(scratch.read("err"), Contains("truncated") && Contains(file.string()));
 }
 
 TEST_CASE("a training that was killed goes on and ends as if nothing had happened", "[train]") {
-  const ProgramDirectory place;
-  const fs::path kept = place.path / "kept";
+  const ProgramDirectory scratch;
+  const fs::path kept = scratch.path / "kept";
   const Arguments longer = with(kSmallTraining, {"--epochs", "40"});
   const Answer whole = ask({"--epochs", "40"});
   REQUIRE(whole.code == 0);
   {
-    Program program(DOETUNE_TRAIN_CLASSIFIER, place, with(longer, {"--checkpoint", kept}));
+    Program program(DOETUNE_TRAIN_CLASSIFIER, scratch, with(longer, {"--checkpoint", kept}));
     wait_for_checkpoints(program, kept, 1);
     kill(program.pid(), SIGKILL);
     program.exit_code();
   }
-  Program again(DOETUNE_TRAIN_CLASSIFIER, place, with(longer, {"--checkpoint", kept}));
+  Program again(DOETUNE_TRAIN_CLASSIFIER, scratch, with(longer, {"--checkpoint", kept}));
   REQUIRE(again.exit_code() == 0);
-  CHECK_THAT(place.read("err"), Contains("resuming after epoch"));
-  const Json result = Json::parse(place.read("out"));
+  CHECK_THAT(scratch.read("err"), Contains("resuming after epoch"));
+  const Json result = Json::parse(scratch.read("out"));
   CHECK(result["notes"]["resumed_after_epochs"] >= 1);
   CHECK(result["notes"]["resumed_after_epochs"] < 40);
   CHECK_FALSE(whole.result["notes"].contains("resumed_after_epochs"));
@@ -211,13 +211,13 @@ TEST_CASE("a training that was killed goes on and ends as if nothing had happene
 
 TEST_CASE("a repeat that does not fit into the time limit is not begun, what there is counts",
           "[train]") {
-  const ProgramDirectory place;
+  const ProgramDirectory scratch;
   Json request = {{"settings", settings_of(2)}, {"seed", 1}, {"repeats", 3}, {"time_limit_s", 1e6}};
-  const Json all = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
+  const Json all = answer_to(DOETUNE_TRAIN_CLASSIFIER, scratch, request);
   REQUIRE(all["repeats"]["accuracy"].size() == 3);
   CHECK_FALSE(all["notes"].contains("repeats"));
   request["time_limit_s"] = 0.001;  // the first one always trains to the end
-  const Json one = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
+  const Json one = answer_to(DOETUNE_TRAIN_CLASSIFIER, scratch, request);
   CHECK(one["notes"]["repeats"] == "1 of 3 measurements fit into the time limit");
   CHECK_FALSE(one.contains("repeats"));
   for (const char* name : {"accuracy", "loss", "train_loss"})
@@ -225,32 +225,32 @@ TEST_CASE("a repeat that does not fit into the time limit is not begun, what the
   // However many complete, they are the first ones, and none is incomplete.
   request["repeats"] = 1'000'000;
   request["time_limit_s"] = 2;
-  request["settings"]["checkpoint"] = (place / "kept").string();
-  const Json some = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
+  request["settings"]["checkpoint"] = (scratch / "kept").string();
+  const Json some = answer_to(DOETUNE_TRAIN_CLASSIFIER, scratch, request);
   const std::size_t fitted =
       some.contains("repeats") ? some["repeats"]["accuracy"].size() : std::size_t{1};
   CHECK(some["notes"]["repeats"] ==
         std::to_string(fitted) + " of 1000000 measurements fit into the time limit");
   CHECK(some["responses"]["epochs_done"] == 2);
-  CHECK(fs::is_empty(place / "kept"));
+  CHECK(fs::is_empty(scratch / "kept"));
 }
 
 TEST_CASE("repeats that were done are not made again after an interruption", "[train]") {
-  const ProgramDirectory place;
-  const fs::path kept = place.path / "kept";
+  const ProgramDirectory scratch;
+  const fs::path kept = scratch.path / "kept";
   Json request = {{"settings", settings_of(40)}, {"seed", 1}, {"repeats", 2}};
-  const Json whole = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
+  const Json whole = answer_to(DOETUNE_TRAIN_CLASSIFIER, scratch, request);
   request["settings"]["checkpoint"] = kept.string();
-  std::ofstream(place / "request.json") << request;
+  std::ofstream(scratch / "request.json") << request;
   {
-    Program program(DOETUNE_TRAIN_CLASSIFIER, place, {}, by_files(place));
+    Program program(DOETUNE_TRAIN_CLASSIFIER, scratch, {}, by_files(scratch));
     wait_for_checkpoints(program, kept, 2);  // of the first repeat, and of the second's epoch 1
     kill(program.pid(), SIGKILL);
     program.exit_code();
   }
-  fs::copy(kept, place / "late");
-  const Json again = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
-  CHECK_THAT(place.read("err"), Contains("resuming after epoch 40"));
+  fs::copy(kept, scratch / "late");
+  const Json again = answer_to(DOETUNE_TRAIN_CLASSIFIER, scratch, request);
+  CHECK_THAT(scratch.read("err"), Contains("resuming after epoch 40"));
   CHECK(again["notes"]["resumed_after_epochs"] > 40);  // of the first, and some of the second
   for (const char* name : {"accuracy", "loss"}) {
     CHECK(again["responses"][name] == whole["responses"][name]);
@@ -258,11 +258,11 @@ TEST_CASE("repeats that were done are not made again after an interruption", "[t
   }
   CHECK(checkpoints_in(kept).empty());
   // With no time left, the first repeat is reported and the second is abandoned.
-  request["settings"]["checkpoint"] = (place / "late").string();
+  request["settings"]["checkpoint"] = (scratch / "late").string();
   request["time_limit_s"] = 0.001;
-  const Json late = answer_to(DOETUNE_TRAIN_CLASSIFIER, place, request);
+  const Json late = answer_to(DOETUNE_TRAIN_CLASSIFIER, scratch, request);
   CHECK(late["notes"]["repeats"] == "1 of 2 measurements fit into the time limit");
   CHECK(late["responses"]["loss"] == whole["repeats"]["loss"][0]);
   CHECK(late["notes"]["resumed_after_epochs"] == 40);
-  CHECK(checkpoints_in(place / "late").empty());
+  CHECK(checkpoints_in(scratch / "late").empty());
 }

@@ -22,7 +22,7 @@ TEST_CASE("training reaches the best accuracy that there is, and not more", "[tr
   CHECK(outcome.state.epochs.back().loss == Approx(0.3563).margin(0.05));
 }
 
-TEST_CASE("the seed fixes what is learnt, the number of threads does not matter", "[training]") {
+TEST_CASE("the seed fixes the parameters, the number of threads does not matter", "[training]") {
   TrainingPlan plan = plan_of(3, 32, 500, 0.02);
   plan.rounds = 2;
   plan.augmentation = Augmentation::crop_flip;

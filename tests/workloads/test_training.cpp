@@ -139,7 +139,7 @@ TEST_CASE("evaluation uses the running statistics, as the reference does", "[tra
   }
 }
 
-TEST_CASE("what was learned runs on the inference engine", "[training]") {
+TEST_CASE("trained parameters run on the inference engine", "[training]") {
   if (no_device()) return;
   const Network network = with_classes(make_network("resnet-20", 16), 10);
   const Session s = session(network, options_of(4), 13);
@@ -185,7 +185,7 @@ TEST_CASE("a training that is taken over draws the dropout that would have come"
   CHECK_FALSE(taken_over(0));
 }
 
-TEST_CASE("parameters that were written between steps are learned from", "[training]") {
+TEST_CASE("parameters that were written between steps are used by the next step", "[training]") {
   if (no_device()) return;
   const Network network = training_cases()[0].network;
   const Session s = session(network, options_of(6), 5);
@@ -212,7 +212,7 @@ TEST_CASE("smaller batches, in any order, have their own gradients", "[training]
   }
 }
 
-TEST_CASE("gradients are told ready from the back to the front, with their last values",
+TEST_CASE("gradients are reported ready from the back to the front, with their last values",
           "[training]") {
   if (no_device()) return;
   const Network network = with_classes(make_network("resnet-20", 8), 10);
@@ -233,7 +233,7 @@ TEST_CASE("gradients are told ready from the back to the front, with their last 
   CHECK(std::ranges::equal(seen, block));
 }
 
-TEST_CASE("a residual network learns a small problem by heart", "[training]") {
+TEST_CASE("a residual network fits a small problem", "[training]") {
   if (no_device()) return;
   std::vector<Precision> precisions{Precision::fp32};
   if (has_bf16()) precisions.push_back(Precision::bf16);

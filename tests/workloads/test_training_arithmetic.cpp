@@ -57,23 +57,23 @@ TEST_CASE("an element's windows are those that hold it", "[cuda]") {
         }
         const gpu::Range found =
             gpu::windows_over(at, line.kernel, line.stride, line.pad, line.outputs);
-        std::set<int> told;
-        for (int out = found.begin; out < found.end; ++out) told.insert(out);
-        REQUIRE(told == holding);
+        std::set<int> listed;
+        for (int out = found.begin; out < found.end; ++out) listed.insert(out);
+        REQUIRE(listed == holding);
       }
     });
 }
 
 TEST_CASE("places in a window are counted row by row", "[cuda]") {
   const MaxPool pool{3, 2, 1, 1};
-  std::set<int> places;
+  std::set<int> positions;
   for (int y = 3; y < 6; ++y)
     for (int x = 5; x < 8; ++x) {
-      const int place = gpu::place_in_window(pool, y, x, 2, 3);
-      CHECK(place == (y - 3) * 3 + (x - 5));
-      places.insert(place);
+      const int position = gpu::position_in_window(pool, y, x, 2, 3);
+      CHECK(position == (y - 3) * 3 + (x - 5));
+      positions.insert(position);
     }
-  CHECK(places.size() == 9);
+  CHECK(positions.size() == 9);
   CHECK(gpu::kMaxKeptWindow * gpu::kMaxKeptWindow < 255);  // 255 stands for none
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("dropout counts elements as dropout.h does, over all processes", "[cud
 
 // -- parameters -----------------------------------------------------------------------------------
 
-TEST_CASE("learned tensors lie as parameters.h and as convolutions have them", "[cuda]") {
+TEST_CASE("trained tensors lie as in parameters.h and as convolutions have them", "[cuda]") {
   for (const char* name : {"resnet-20", "alexnet", "googlenet"})
     for (const Precision precision : {Precision::bf16, Precision::fp32}) {
       const Network network = make_network(name, network_type(name).default_height);

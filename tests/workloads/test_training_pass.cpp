@@ -74,12 +74,12 @@ struct PlannedPass {
 
 /// Whether two parts of the arena overlap in memory that are needed at the same time.
 bool overlap(const TrainingPass& pass) {
-  const auto& rooms = pass.rooms();
+  const auto& buffers = pass.buffers();
   const auto& at = pass.memory().offsets;
-  for (std::size_t a = 0; a < rooms.size(); ++a)
-    for (std::size_t b = a + 1; b < rooms.size(); ++b)
-      if (rooms[a].first <= rooms[b].last && rooms[b].first <= rooms[a].last &&
-          at[a] < at[b] + rooms[b].bytes && at[b] < at[a] + rooms[a].bytes)
+  for (std::size_t a = 0; a < buffers.size(); ++a)
+    for (std::size_t b = a + 1; b < buffers.size(); ++b)
+      if (buffers[a].first <= buffers[b].last && buffers[b].first <= buffers[a].last &&
+          at[a] < at[b] + buffers[b].bytes && at[b] < at[a] + buffers[a].bytes)
         return true;
   return false;
 }
@@ -121,7 +121,7 @@ TEST_CASE("a training step can be planned without a GPU, and its memory holds it
     INFO(name);
     CHECK_FALSE(overlap(planned.pass));
     std::int64_t all = 0;
-    for (const MemoryUse& room : planned.pass.rooms()) all += room.bytes;
+    for (const MemoryUse& buffer : planned.pass.buffers()) all += buffer.bytes;
     CHECK(planned.pass.arena_bytes() < all);
     // At least the results of convolutions are kept until their gradients are computed.
     std::int64_t kept = 0;

@@ -183,7 +183,7 @@ TEST_CASE("a clip is made once, kept, and made again when damaged", "[clip]") {
   CHECK(std::filesystem::last_write_time(path) != made);
 }
 
-TEST_CASE("a clip tells its codec, and from which frame each frame is decoded", "[clip]") {
+TEST_CASE("a clip states its codec, and from which frame each frame is decoded", "[clip]") {
   const TemporaryDirectory cache;
   for (const VideoCodec codec : available_codecs()) {
     CAPTURE(name_of(codec));
@@ -264,7 +264,7 @@ TEST_CASE("programs that want a clip at once all get a whole one", "[clip]") {
   CHECK(whole == 4);
 }
 
-TEST_CASE("without a place to keep it the clip is made in memory", "[clip]") {
+TEST_CASE("without a directory to keep it the clip is made in memory", "[clip]") {
   for (const char* directory : {"", "/proc/nowhere"}) {
     const FileDescriptor file = open_clip({64, 48, 2, 1}, directory);
     CHECK(Clip::read(file.get(), true));

@@ -50,9 +50,9 @@ bool survives(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("a video tells its size, rate and frames, and gives them by number in any order",
+TEST_CASE("a video states its size, rate and frames, and gives them by number in any order",
           "[video-file]") {
-  const TemporaryDirectory place;
+  const TemporaryDirectory scratch;
   struct Case {
     const char* file;
     MadeVideo video;
@@ -67,14 +67,14 @@ TEST_CASE("a video tells its size, rate and frames, and gives them by number in 
                                 {"exact.mkv", {"ffv1"}}};
   for (const auto& [name, video] : cases) {
     CAPTURE(name);
-    make_video(place / name, video);
-    VideoReader reader(place / name);
-    const VideoInformation& told = reader.information();
-    CHECK(told.width == 96);
-    CHECK(told.height == 64);
-    CHECK(told.frames_per_second == Approx(25));
-    REQUIRE(told.frames == 60);
-    CHECK(told.expected == 60);
+    make_video(scratch / name, video);
+    VideoReader reader(scratch / name);
+    const VideoInformation& reported = reader.information();
+    CHECK(reported.width == 96);
+    CHECK(reported.height == 64);
+    CHECK(reported.frames_per_second == Approx(25));
+    REQUIRE(reported.frames == 60);
+    CHECK(reported.expected == 60);
     for (int i = 0; i < 60; ++i) CHECK(frame_of(centre(reader.frame(i))) == i);
     for (std::uint64_t k = 0; k < 40; ++k) {
       const int i = static_cast<int>(random_bits(3, k) % 60);
@@ -86,53 +86,53 @@ TEST_CASE("a video tells its size, rate and frames, and gives them by number in 
 }
 
 TEST_CASE("a video without images, or none at all, is an error", "[video-file]") {
-  const TemporaryDirectory place;
+  const TemporaryDirectory scratch;
   const auto fails = [&](const char* name, const char* reason) {
-    CHECK_THROWS_WITH(VideoReader(place / name), Catch::Contains(reason));
+    CHECK_THROWS_WITH(VideoReader(scratch / name), Catch::Contains(reason));
   };
-  VideoWriter(place / "empty.avi", "avi", 64, 64, 25).finish();
+  VideoWriter(scratch / "empty.avi", "avi", 64, 64, 25).finish();
   fails("empty.avi", "no frames");
   fails("absent.avi", "No such file");
-  write_bytes(place / "text.avi", "not a video");
+  write_bytes(scratch / "text.avi", "not a video");
   fails("text.avi", "cannot be read as a video");
-  write_bytes(place / "nothing.mp4", "");
+  write_bytes(scratch / "nothing.mp4", "");
   fails("nothing.mp4", "cannot be read as a video");
 }
 
 TEST_CASE("a file that refers to others is not followed", "[video-file]") {
-  const TemporaryDirectory place;
-  make_video(place / "video.avi", {});
-  const std::string video = (place / "video.avi").string();
-  write_bytes(place / "list.ffconcat", "ffconcat version 1.0\nfile video.avi\n");
-  write_bytes(place / "list.m3u8",
+  const TemporaryDirectory scratch;
+  make_video(scratch / "video.avi", {});
+  const std::string video = (scratch / "video.avi").string();
+  write_bytes(scratch / "list.ffconcat", "ffconcat version 1.0\nfile video.avi\n");
+  write_bytes(scratch / "list.m3u8",
               "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n" + video + "\n#EXT-X-ENDLIST\n");
   for (const char* name : {"list.ffconcat", "list.m3u8"})
-    CHECK_THROWS_AS(VideoReader(place / name), VideoError);
+    CHECK_THROWS_AS(VideoReader(scratch / name), VideoError);
   CHECK_THROWS_AS(VideoReader("concat:" + video), VideoError);
 }
 
-TEST_CASE("a video cut off gives the frames that are there, and tells how many there should be",
+TEST_CASE("a video cut off gives the frames that are there, and states how many there should be",
           "[video-file]") {
-  const TemporaryDirectory place;
+  const TemporaryDirectory scratch;
   for (const char* name : {"whole.avi", "whole.mkv"}) {
-    make_video(place / name, {});
-    const std::string whole = bytes_of(place / name);
-    write_bytes(place / "cut", whole.substr(0, whole.size() / 2));
-    VideoReader reader(place / "cut");
-    const VideoInformation& told = reader.information();
-    CHECK(told.expected == 60);
-    REQUIRE(told.frames > 10);
-    REQUIRE(told.frames < 50);
-    for (int i = 0; i + 1 < told.frames; ++i) CHECK(frame_of(centre(reader.frame(i))) == i);
+    make_video(scratch / name, {});
+    const std::string whole = bytes_of(scratch / name);
+    write_bytes(scratch / "cut", whole.substr(0, whole.size() / 2));
+    VideoReader reader(scratch / "cut");
+    const VideoInformation& reported = reader.information();
+    CHECK(reported.expected == 60);
+    REQUIRE(reported.frames > 10);
+    REQUIRE(reported.frames < 50);
+    for (int i = 0; i + 1 < reported.frames; ++i) CHECK(frame_of(centre(reader.frame(i))) == i);
   }
 }
 
 TEST_CASE("no cut and no damage makes reading crash, hang or run out of memory", "[video-file]") {
-  const TemporaryDirectory place;
+  const TemporaryDirectory scratch;
   int readable = 0;
   for (const char* name : {"whole.avi", "whole.mkv", "whole.mp4"}) {
-    make_video(place / name, {"mpeg4", 30, 12, 2});
-    const std::string whole = bytes_of(place / name);
+    make_video(scratch / name, {"mpeg4", 30, 12, 2});
+    const std::string whole = bytes_of(scratch / name);
     for (std::uint64_t k = 0; k < 60; ++k) {
       CAPTURE(name, k);
       std::string damaged = whole;
@@ -144,8 +144,8 @@ TEST_CASE("no cut and no damage makes reading crash, hang or run out of memory",
             k % 3 == 1 ? std::min<std::size_t>(600, whole.size()) : whole.size();
         damaged[bits % within] ^= static_cast<char>(1 << (bits >> 60 & 7));
       }
-      write_bytes(place / "damaged", damaged);
-      readable += survives(place / "damaged");
+      write_bytes(scratch / "damaged", damaged);
+      readable += survives(scratch / "damaged");
     }
   }
   CHECK(readable > 0);
@@ -154,11 +154,11 @@ TEST_CASE("no cut and no damage makes reading crash, hang or run out of memory",
 
 TEST_CASE("a written video has the images, the rate and the size that it was given",
           "[video-file]") {
-  const TemporaryDirectory place;
+  const TemporaryDirectory scratch;
   FrameEncoder encoder(64, 48);
   for (const char* name : {"v.avi", "v.mkv", "v.mov", "v.mp4"}) {
     CAPTURE(name);
-    VideoWriter writer(place / name, container_of(name), 64, 48, 12.5);
+    VideoWriter writer(scratch / name, container_of(name), 64, 48, 12.5);
     for (int i = 0; i < 20; ++i) {
       YcbcrImage image(64, 48);
       for (int y = 0; y < 48; ++y)
@@ -166,7 +166,7 @@ TEST_CASE("a written video has the images, the rate and the size that it was giv
       writer.add(encoder.encode(image.view()));
     }
     writer.finish();
-    VideoReader reader(place / name);
+    VideoReader reader(scratch / name);
     CHECK(reader.information().frames == 20);
     CHECK(reader.information().frames_per_second == Approx(12.5).epsilon(1e-3));
     CHECK(reader.information().width == 64);

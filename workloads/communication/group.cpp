@@ -155,10 +155,10 @@ std::optional<Group::Failure> Group::take_in_all(int listener, const Json& setti
       const std::string wrong = objection(*hello, settings);
       if (!wrong.empty() && !failure) {
         failure = Failure{wrong, kExitUsage};
-        answer_all(failure->told());
+        answer_all(failure->json());
         deadline = std::min(deadline, Clock::now() + kRefusalTime);
       }
-      if (failure) report(socket, failure->told());
+      if (failure) report(socket, failure->json());
       const auto rank = (*hello)["rank"].get<std::int64_t>();
       if (rank >= 1 && rank < size() && !peers_[rank]) peers_[rank] = std::move(socket);
     }
@@ -168,7 +168,7 @@ std::optional<Group::Failure> Group::take_in_all(int listener, const Json& setti
         Failure{fmt::format("rank {} of {} did not connect to {} in time{}", listed(missing()),
                             size(), to_text(rank_context_.rendezvous), hint(rank_context_)),
                 kExitFailed};
-    answer_all(failure->told());
+    answer_all(failure->json());
   }
   return failure;
 }
@@ -250,7 +250,7 @@ void Group::set_failure(Failure failure) {
     failed_ = true;
   }
   changed_.notify_all();
-  if (rank() == 0) answer_all(failure.told());
+  if (rank() == 0) answer_all(failure.json());
 }
 
 void Group::watch() {
@@ -278,7 +278,7 @@ void Group::hear(int from) try {
     set_failure({message.value("error", ""), message.value("code", kExitFailed)});
   } else {
     set_failure(
-        {"words from " + rank_name(from, size()) + " that doetune did not send", kExitFailed});
+        {"a message from " + rank_name(from, size()) + " that doetune did not send", kExitFailed});
   }
 } catch (const std::exception&) {  // closed, cut short, or malformed
   bool all_leave = false;
@@ -313,7 +313,7 @@ void Group::fail(const std::string& why, int code) {
   if (failed_ || size() == 1) return;
   const Failure failure{why, code};
   set_failure(failure);
-  if (rank() != 0) send_to(0, failure.told());
+  if (rank() != 0) send_to(0, failure.json());
 }
 
 /// Rank 0 waits for the goodbyes of all others before it sends its own.

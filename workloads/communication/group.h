@@ -70,7 +70,7 @@ class Group {
   struct Failure {
     std::string why;
     int code;
-    Json told() const { return {{"error", why}, {"code", code}}; }
+    Json json() const { return {{"error", why}, {"code", code}}; }
   };
 
   void meet_as_root(const Json& settings, Deadline deadline);

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file_descriptor.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 
 namespace doetune::workloads {
 

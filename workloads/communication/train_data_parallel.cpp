@@ -28,7 +28,7 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr double kBaselineShare = 0.4;  // of the time limit
+constexpr double kBaselineFraction = 0.4;  // of the time limit
 
 std::vector<std::string> classifiers() {
   std::vector<std::string> names;
@@ -128,7 +128,7 @@ struct Baseline {
 
 Baseline baseline_of(const Communicator& communicator, Request request) try {
   request.repeats = 1;
-  if (request.time_limit_s) *request.time_limit_s *= kBaselineShare;
+  if (request.time_limit_s) *request.time_limit_s *= kBaselineFraction;
   RankContext context;
   context.local_rank = communicator.local_rank();
   Group group(context, Json::object(), std::chrono::seconds(1));

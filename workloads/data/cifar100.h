@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "workloads/data/data_set.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 
 namespace doetune::workloads {
 

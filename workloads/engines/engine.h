@@ -126,8 +126,8 @@ struct NoDevice : Infeasible {
 
 /// A device, and the fraction of it to use.
 struct EngineOptions {
-  int gpu = 0;          // index among those visible to this process
-  double sm_share = 1;  // fraction of the multiprocessors (a green context where below 1)
+  int gpu = 0;             // index among those visible to this process
+  double sm_fraction = 1;  // fraction of the multiprocessors (a green context where below 1)
 };
 
 /// The kinds of device, in order of preference.

@@ -23,15 +23,15 @@ class Owners {
       if (std::holds_alternative<Route>(network.layers[layer].op)) add_route(layer);
   }
 
-  struct Place {
+  struct Position {
     int owner;
     int first_channel;
   };
-  Place place_of(int layer) const {
-    Place place{layer, 0};
-    for (; parent_[place.owner] != kNone; place.owner = parent_[place.owner])
-      place.first_channel += first_channel_[place.owner];
-    return place;
+  Position position_of(int layer) const {
+    Position position{layer, 0};
+    for (; parent_[position.owner] != kNone; position.owner = parent_[position.owner])
+      position.first_channel += first_channel_[position.owner];
+    return position;
   }
 
  private:
@@ -46,7 +46,7 @@ class Owners {
     int at = 0;
     for (const int input : inputs) {
       if (input != kNetworkInput && fits(route, input, at)) {
-        const int owner = place_of(input).owner;
+        const int owner = position_of(input).owner;
         parent_[owner] = route;
         first_channel_[owner] = at;
       }
@@ -56,7 +56,7 @@ class Owners {
 
   /// Whether the input is a whole tensor that can be part of the route's.
   bool fits(int route, int input, int at) const {
-    const int owner = place_of(input).owner;
+    const int owner = position_of(input).owner;
     const int channels = network_.shape_of(input).channels;
     return owner != route && network_.shape_of(owner) == network_.shape_of(input) &&
            at % multiple_ == 0 && channels % multiple_ == 0;
@@ -79,7 +79,7 @@ TensorPlan plan_tensors(const Network& network, int channel_multiple) {
   const Owners owners(network, plan.fused, channel_multiple);
   std::vector<int> tensor_of_owner(network.layers.size(), -1);
   for (int layer = 0; layer < layers; ++layer) {
-    const auto [owner, first_channel] = owners.place_of(layer);
+    const auto [owner, first_channel] = owners.position_of(layer);
     Shape shape = network.shape_of(owner);
     shape.channels = rounded_up(shape.channels, channel_multiple);
     int& tensor = tensor_of_owner[owner];

@@ -194,8 +194,8 @@ struct NetworkType {
   Network (*build)(int input_height);
   int default_height;
   int multiple_of;  // divisor of the height
-  int least;        // minimum height
-  int most;
+  int min_height;   // minimum height
+  int max_height;
 };
 std::span<const NetworkType> network_types();
 

@@ -52,13 +52,14 @@ const NetworkType& network_type(std::string_view name) {
 
 Network make_network(std::string_view name, int input_height) {
   const NetworkType& type = network_type(name);
-  if (type.least == type.most && input_height != type.least)
-    throw std::invalid_argument(
-        fmt::format("the input of {} must be {} pixels, not {}", name, type.least, input_height));
-  if (input_height < type.least || input_height > type.most || input_height % type.multiple_of != 0)
+  if (type.min_height == type.max_height && input_height != type.min_height)
+    throw std::invalid_argument(fmt::format("the input of {} must be {} pixels, not {}", name,
+                                            type.min_height, input_height));
+  if (input_height < type.min_height || input_height > type.max_height ||
+      input_height % type.multiple_of != 0)
     throw std::invalid_argument(
         fmt::format("the input of {} must be a multiple of {} from {} to {} pixels, not {}", name,
-                    type.multiple_of, type.least, type.most, input_height));
+                    type.multiple_of, type.min_height, type.max_height, input_height));
   return type.build(input_height);
 }
 

@@ -10,7 +10,7 @@ namespace doetune::workloads {
 /// The work of one layer for one image.
 struct LayerWork {
   double multiply_accumulates = 0;
-  double bytes = 0;  ///< inputs read once, output written once, and the share of the weights
+  double bytes = 0;  ///< inputs read once, output written once, and the part of the weights
 };
 
 /// The work of each layer when weights are read once per `batch` images and each number takes

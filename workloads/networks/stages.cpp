@@ -104,9 +104,9 @@ class Partition {
 std::optional<Ends> best_ends(const Network& network, int stages) {
   const Partition partition(network, stages);
   const auto works = partition.works();
-  const auto least = std::ranges::partition_point(
+  const auto smallest = std::ranges::partition_point(
       works, [&](double work) { return !partition.within(work).has_value(); });
-  return least == works.end() ? std::nullopt : partition.within(*least);
+  return smallest == works.end() ? std::nullopt : partition.within(*smallest);
 }
 
 }  // namespace
@@ -126,10 +126,10 @@ std::vector<int> cuts(const Network& network) {
 std::vector<NetworkStage> network_stages(const Network& network, int stages) {
   const auto ends = best_ends(network, stages);
   if (!ends) {
-    int most = 1;
-    while (best_ends(network, most + 1)) ++most;
+    int max_stages = 1;
+    while (best_ends(network, max_stages + 1)) ++max_stages;
     throw std::invalid_argument(
-        fmt::format("{} has {} stages at most, not {}", network.name, most, stages));
+        fmt::format("{} has {} stages at most, not {}", network.name, max_stages, stages));
   }
   std::vector<NetworkStage> result;
   NetworkStage next{};

@@ -83,13 +83,13 @@ int repeats_of(const Json& request) {
   return repeats.get<int>();
 }
 
-/// An optional number in 0 .. `most`.
-std::optional<double> number_up_to(const Json& request, const char* name, double most) {
+/// An optional number in 0 .. `maximum`.
+std::optional<double> number_up_to(const Json& request, const char* name, double maximum) {
   const Json value = request.value(name, Json());
   if (value.is_null()) return std::nullopt;
-  if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= most))
+  if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= maximum))
     throw UsageError(
-        fmt::format("{} must be a number from 0 to {:g}, not {}", name, most, value.dump()));
+        fmt::format("{} must be a number from 0 to {:g}, not {}", name, maximum, value.dump()));
   return value.get<double>();
 }
 

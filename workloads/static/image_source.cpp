@@ -83,8 +83,8 @@ class VideoImages : public ImageSource {
   VideoReader reader_;
 };
 
-std::int64_t limited(std::int64_t there, const std::optional<std::int64_t>& most) {
-  return std::min(there, most.value_or(there));
+std::int64_t limited(std::int64_t there, const std::optional<std::int64_t>& limit) {
+  return std::min(there, limit.value_or(there));
 }
 
 OpenImageSet generate(const ImageSetRequest& request) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/file_descriptor.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 #include "workloads/protocol/protocol.h"
 #include "workloads/static/static_report.h"
 #include "workloads/video/decoded_image.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 #include "workloads/static/static_report.h"
 #include "workloads/video/video_writer.h"
 

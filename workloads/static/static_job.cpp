@@ -38,32 +38,32 @@ class StaticJob::Dealer {
   /// `again`: starts over after the last batch.
   Dealer(std::int64_t batches, std::size_t executors, bool dynamic, bool again)
       : again_(again), dynamic_(dynamic) {
-    const std::size_t shares = dynamic ? 1 : executors;
-    for (std::size_t s = 0; s < shares; ++s) {
-      const auto begin = batches * static_cast<std::int64_t>(s) / static_cast<std::int64_t>(shares);
+    const std::size_t parts = dynamic ? 1 : executors;
+    for (std::size_t s = 0; s < parts; ++s) {
+      const auto begin = batches * static_cast<std::int64_t>(s) / static_cast<std::int64_t>(parts);
       const auto end =
-          batches * static_cast<std::int64_t>(s + 1) / static_cast<std::int64_t>(shares);
-      shares_.push_back({begin, begin, end});
+          batches * static_cast<std::int64_t>(s + 1) / static_cast<std::int64_t>(parts);
+      parts_.push_back({begin, begin, end});
     }
   }
 
   std::optional<std::int64_t> next(std::size_t executor) {
-    Share& share = shares_[dynamic_ ? 0 : executor];
-    if (share.next == share.end && again_) share.next = share.begin;
-    if (share.next == share.end) return std::nullopt;
-    return share.next++;
+    Part& part = parts_[dynamic_ ? 0 : executor];
+    if (part.next == part.end && again_) part.next = part.begin;
+    if (part.next == part.end) return std::nullopt;
+    return part.next++;
   }
 
  private:
-  struct Share {
+  struct Part {
     std::int64_t begin, next, end;
   };
 
   bool again_, dynamic_;
-  std::vector<Share> shares_;
+  std::vector<Part> parts_;
 };
 
-double share_in_time(const std::vector<double>& done_s, const JobPlan& plan) {
+double fraction_in_time(const std::vector<double>& done_s, const JobPlan& plan) {
   constexpr double kRounding_s = 1e-9;
   std::int64_t in_time = 0;
   for (std::int64_t image = 0; image < plan.images; ++image) {
@@ -87,9 +87,9 @@ void StaticJob::warm_up(double seconds) {
   work(dealer, pool_.size(), after(seconds), nullptr);
 }
 
-double StaticJob::throughput_alone(double at_least_s) {
+double StaticJob::throughput_alone(double min_s) {
   Dealer dealer(plan_.batches(), 1, true, true);
-  const Pass alone = work(dealer, 1, after(at_least_s), nullptr);
+  const Pass alone = work(dealer, 1, after(min_s), nullptr);
   return static_cast<double>(alone.work.images) / alone.total_s;
 }
 
@@ -127,7 +127,7 @@ Pass StaticJob::work(Dealer& dealer, std::size_t executors, std::optional<Clock:
   pass.total_s = seconds_of(Clock::now() - start);
   if (pass.work.images == 0)
     throw std::runtime_error("none of the images can be read, and all were skipped");
-  pass.met_share = share_in_time(done_s, plan_);
+  pass.met_fraction = fraction_in_time(done_s, plan_);
   return pass;
 }
 

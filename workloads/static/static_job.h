@@ -33,12 +33,12 @@ struct JobPlan {
 struct Pass {
   double total_s = 0;  ///< from the first batch assigned to the last result written
   BatchReport work;    ///< summed over all batches
-  double met_share = 0;
+  double met_fraction = 0;
 };
 
 /// The fraction of frames ready in time for playback that starts with the first result: frame i is
 /// due i / frames_per_second after it. `done_s[b]` is when batch b was done.
-double share_in_time(const std::vector<double>& done_s, const JobPlan& plan);
+double fraction_in_time(const std::vector<double>& done_s, const JobPlan& plan);
 
 /// One measurement.
 struct JobMeasurement {
@@ -58,7 +58,7 @@ class StaticJob {
   void warm_up(double seconds);
 
   /// Images per second of the first executor while the others are idle.
-  double throughput_alone(double at_least_s);
+  double throughput_alone(double min_s);
 
   /// The next measurement; its values are the times of whole passes.
   JobMeasurement measure(const measurement::StoppingRule& rule);

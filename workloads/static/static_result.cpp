@@ -20,7 +20,7 @@ double total_s(const Pass& pass) { return pass.total_s; }
 double images(const Pass& pass) { return static_cast<double>(pass.work.images); }
 double detections(const Pass& pass) { return static_cast<double>(pass.work.detections); }
 double busy_s(const Pass& pass) { return pass.work.times.sum(); }
-double met_share(const Pass& pass) { return pass.met_share; }
+double met_fraction(const Pass& pass) { return pass.met_fraction; }
 
 PassQuantity stage_s(Stage stage) {
   return [stage](const Pass& pass) { return pass.work.times[stage]; };
@@ -49,7 +49,7 @@ std::vector<PassRatio> ratios(const ResultContext& context) {
                              {"infer_time", stage_s(Stage::infer), one},
                              {"post_time", stage_s(Stage::post), one},
                              {"real_time_factor", video_s, total_s},
-                             {"deadline_met_share", met_share, one}};
+                             {"deadline_met_share", met_fraction, one}};
   if (!std::holds_alternative<ClassificationHead>(context.head))
     all.push_back({"detections_per_image", detections, images});
   if (is_heat_map(context.head)) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "workloads/engines/engine.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 #include "workloads/stream/executor_config.h"
 #include "workloads/stream/pipeline.h"
 #include "workloads/video/clip.h"

@@ -12,7 +12,7 @@ std::string to_text(const ExecutorConfig& c) {
                      {"input_size", c.input_size},
                      {"device", c.device},
                      {"gpu", c.engine.gpu},
-                     {"sm_share", c.engine.sm_share},
+                     {"sm_share", c.engine.sm_fraction},
                      {"compile", to_json(c.compile)},
                      {"decoders", c.decoders},
                      {"decode_on_gpu", c.decode_on_gpu},

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file_descriptor.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 #include "workloads/processes/child_process.h"
 #include "workloads/stream/executor_process.h"
 

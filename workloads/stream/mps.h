@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 
 namespace doetune::workloads {
 

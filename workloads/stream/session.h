@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/file_descriptor.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 #include "workloads/protocol/protocol.h"
 #include "workloads/stream/executor_pool.h"
 #include "workloads/stream/mps.h"

@@ -147,20 +147,20 @@ Result measure_sustained(ExecutorPool& pool, StreamPlan& plan, const Measuring& 
     expected_load = std::max(0.1, 2 * load.value_or(0));
     return load;
   });
-  const int least = plan.channels;
-  plan.channels = std::max(least, search.channels);
+  const int lowest = plan.channels;
+  plan.channels = std::max(lowest, search.channels);
   std::vector<StreamMeasurement> measured = measuring(pool, plan);
   search.probes.push_back({plan.channels, mean_load(measured, plan)});
-  while (!search.probes.back().sustained() && plan.channels > least &&
+  while (!search.probes.back().sustained() && plan.channels > lowest &&
          Clock::now() + measuring.time(plan) < measuring.deadline) {
     const double fitting = plan.channels / search.probes.back().load;
-    plan.channels = std::clamp(static_cast<int>(fitting), least, plan.channels - 1);
+    plan.channels = std::clamp(static_cast<int>(fitting), lowest, plan.channels - 1);
     measured = measuring(pool, plan);
     search.probes.push_back({plan.channels, mean_load(measured, plan)});
   }
   Result result = stream_result(measured, measuring.repeats, executors);
   const bool kept_up = search.probes.back().sustained();
-  if (kept_up || plan.channels == least)
+  if (kept_up || plan.channels == lowest)
     result.responses["channels_sustained"] = kept_up ? plan.channels : 0;
   else
     result.notes["channels_sustained"] = "the time limit left no time to find it";

@@ -16,15 +16,16 @@ struct ChannelProbe {
 };
 
 struct ChannelSearch {
-  int channels = 0;  ///< the largest sustained number tried; 0 where even `least` is too many
+  int channels =
+      0;  ///< the largest sustained number tried; 0 where even `min_channels` is too many
   std::vector<ChannelProbe> probes;
-  bool complete = true;  ///< false if ended by the time limit or by `most`
+  bool complete = true;  ///< false if ended by the time limit or by `max_channels`
 };
 
-/// Doubles the channels from `least` until a probe is not sustained, then bisects until the bracket
-/// is no wider than 2 % or one channel. `measure(channels)` returns the load; empty where no time
-/// is left for it.
-ChannelSearch find_sustained_channels(int least, int most,
+/// Doubles the channels from `min_channels` until a probe is not sustained, then bisects until the
+/// bracket is no wider than 2 % or one channel. `measure(channels)` returns the load; empty where
+/// no time is left for it.
+ChannelSearch find_sustained_channels(int min_channels, int max_channels,
                                       const std::function<std::optional<double>(int)>& measure);
 
 }  // namespace doetune::workloads

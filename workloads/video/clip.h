@@ -10,7 +10,7 @@
 
 #include "base/file_descriptor.h"
 #include "workloads/cache.h"
-#include "workloads/mapping.h"
+#include "workloads/memory_mapping.h"
 #include "workloads/video/video.h"
 
 namespace doetune::workloads {

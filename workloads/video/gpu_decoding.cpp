@@ -55,8 +55,8 @@ CUcontext primary_context(int gpu) {
 }  // namespace
 
 const AVCodec* gpu_decoder(AVCodecID codec) {
-  void* place = nullptr;
-  while (const AVCodec* decoder = av_codec_iterate(&place))
+  void* iterator = nullptr;
+  while (const AVCodec* decoder = av_codec_iterate(&iterator))
     if (decoder->id == codec && av_codec_is_decoder(decoder) != 0 && hands_work_to_cuda(*decoder))
       return decoder;
   return nullptr;

@@ -48,9 +48,9 @@ doe::DesignRequest request(const Target& target, double step) {
 /// Recomputed from the runs, with the proven upper bound of the variance.
 double proven_efficiency(const doe::DesignRequest& request, const doe::Design& design) {
   const Eigen::MatrixXd x = request.model.matrix(design.coded());
-  const double most =
+  const double largest_variance =
       doe::max_variance(request.model, request.region, (x.transpose() * x).inverse()).upper_bound;
-  return 100.0 * static_cast<double>(x.cols()) / (static_cast<double>(x.rows()) * most);
+  return 100.0 * static_cast<double>(x.cols()) / (static_cast<double>(x.rows()) * largest_variance);
 }
 
 void print_cells(const Target& target, double step) {

@@ -93,11 +93,11 @@ std::int64_t Descriptor::count(cudnnBackendAttributeName_t name,
 
 std::vector<Descriptor> Descriptor::descriptors(cudnnBackendAttributeName_t name,
                                                 cudnnBackendDescriptorType_t type,
-                                                std::int64_t most) const {
+                                                std::int64_t max_count) const {
   std::vector<Descriptor> found;
   std::vector<cudnnBackendDescriptor_t> raw;
-  for (std::int64_t i = 0; i < most; ++i) raw.push_back(found.emplace_back(type).raw_);
-  const std::int64_t there = get_raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, raw.data());
+  for (std::int64_t i = 0; i < max_count; ++i) raw.push_back(found.emplace_back(type).raw_);
+  const std::int64_t there = get_raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, max_count, raw.data());
   found.erase(found.begin() + there, found.end());
   return found;
 }

@@ -89,16 +89,18 @@ class Descriptor {
     get_raw(name, kAttributeType<T>, 1, &value);
     return value;
   }
-  /// The attribute's values, at most `most`.
+  /// The attribute's values, at most `max_count`.
   template <class T>
-  std::vector<T> list(cudnnBackendAttributeName_t name, std::int64_t most) const {
-    std::vector<T> values(static_cast<std::size_t>(most));
-    values.resize(static_cast<std::size_t>(get_raw(name, kAttributeType<T>, most, values.data())));
+  std::vector<T> list(cudnnBackendAttributeName_t name, std::int64_t max_count) const {
+    std::vector<T> values(static_cast<std::size_t>(max_count));
+    values.resize(
+        static_cast<std::size_t>(get_raw(name, kAttributeType<T>, max_count, values.data())));
     return values;
   }
-  /// The attribute's values, descriptors of one type; at most `most`.
+  /// The attribute's values, descriptors of one type; at most `max_count`.
   std::vector<Descriptor> descriptors(cudnnBackendAttributeName_t name,
-                                      cudnnBackendDescriptorType_t type, std::int64_t most) const;
+                                      cudnnBackendDescriptorType_t type,
+                                      std::int64_t max_count) const;
   /// The number of values of the attribute.
   std::int64_t count(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const;
 

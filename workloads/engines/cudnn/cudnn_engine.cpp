@@ -32,7 +32,7 @@ class CudnnEngine final : public Engine {
     check(cudaFree(nullptr), "starting CUDA");  // creates the context that other libraries then use
     all_ = properties.multiProcessorCount;
     gpu_ = {options.gpu, properties.name,
-            std::make_shared<const Multiprocessors>(options.gpu, options.sm_share)};
+            std::make_shared<const Multiprocessors>(options.gpu, options.sm_fraction)};
   }
 
   std::unique_ptr<CompiledNetwork> compile(const Network& network, std::span<const float> weights,

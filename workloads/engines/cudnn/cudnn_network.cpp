@@ -75,9 +75,9 @@ void CudnnNetwork::make_slot(Slot& slot) {
   slot.host_output = PinnedBuffer(slot.output.bytes());
   if (boxes() == nullptr) return;
   const BoxGrid sizes = grid();
-  const std::int64_t most = std::int64_t{sizes.rows} * sizes.columns * sizes.anchors;
-  slot.boxes = DeviceBuffer(most * options_.batch * static_cast<std::int64_t>(sizeof(CandidateBox)),
-                            "boxes");
+  const std::int64_t max_boxes = std::int64_t{sizes.rows} * sizes.columns * sizes.anchors;
+  slot.boxes = DeviceBuffer(
+      max_boxes * options_.batch * static_cast<std::int64_t>(sizeof(CandidateBox)), "boxes");
   slot.box_counts = DeviceBuffer(options_.batch * static_cast<std::int64_t>(sizeof(int)), "boxes");
   slot.host_boxes = PinnedBuffer(slot.boxes.bytes());
   slot.host_box_counts = PinnedBuffer(slot.box_counts.bytes());

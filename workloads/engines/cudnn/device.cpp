@@ -112,13 +112,13 @@ PinnedBuffer::PinnedBuffer(std::int64_t bytes) : bytes_(bytes) {
 
 // -- multiprocessors ------------------------------------------------------------------------------
 
-Multiprocessors::Multiprocessors(int gpu, double share) {
-  if (!(share > 0 && share <= 1))
+Multiprocessors::Multiprocessors(int gpu, double fraction) {
+  if (!(fraction > 0 && fraction <= 1))
     throw std::invalid_argument("the fraction of multiprocessors must be above 0 and at most 1");
-  if (share < 1) set_apart(gpu, share);
+  if (fraction < 1) set_apart(gpu, fraction);
 }
 
-void Multiprocessors::set_apart(int gpu, double share) {
+void Multiprocessors::set_apart(int gpu, double fraction) {
   const auto resource_of =
       driver_function<PFN_cuDeviceGetDevResource_v12040>("cuDeviceGetDevResource", 12040);
   const auto split =
@@ -128,7 +128,8 @@ void Multiprocessors::set_apart(int gpu, double share) {
   const auto create = driver_function<PFN_cuGreenCtxCreate_v12040>("cuGreenCtxCreate", 12040);
   CUdevResource all{};
   check_driver(resource_of(gpu, &all, CU_DEV_RESOURCE_TYPE_SM), "cuDeviceGetDevResource");
-  const auto wanted = std::max(1U, static_cast<unsigned int>(std::lround(share * all.sm.smCount)));
+  const auto wanted =
+      std::max(1U, static_cast<unsigned int>(std::lround(fraction * all.sm.smCount)));
   CUdevResource part{};
   unsigned int groups = 1;
   check_driver(split(&part, &groups, &all, nullptr, 0, wanted), "cuDevSmResourceSplitByCount");

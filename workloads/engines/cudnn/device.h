@@ -63,10 +63,10 @@ class PinnedBuffer {
 /// A part of a GPU's multiprocessors (a green context), or all of them.
 class Multiprocessors {
  public:
-  /// `share` is a fraction in (0, 1]; below 1, the nearest number of multiprocessors that the GPU
-  /// can reserve is used. Throws CannotRun where the driver cannot, std::invalid_argument for
+  /// `fraction` is a fraction in (0, 1]; below 1, the nearest number of multiprocessors that the
+  /// GPU can reserve is used. Throws CannotRun where the driver cannot, std::invalid_argument for
   /// another fraction.
-  Multiprocessors(int gpu, double share);
+  Multiprocessors(int gpu, double fraction);
   ~Multiprocessors();
   Multiprocessors(const Multiprocessors&) = delete;
   Multiprocessors& operator=(const Multiprocessors&) = delete;
@@ -77,7 +77,7 @@ class Multiprocessors {
   cudaStream_t new_stream() const;
 
  private:
-  void set_apart(int gpu, double share);
+  void set_apart(int gpu, double fraction);
 
   void* green_context_ = nullptr;
   int count_ = 0;

@@ -35,7 +35,7 @@ View ForwardPass::view(const Run& run, int layer) const {
   const ChannelView& channels = layers_.plan.view_of(layer);
   const Shape& shape = layers_.network.shape_of(layer);
   std::byte* tensor = channels.tensor == kNetworkInput ? static_cast<std::byte*>(run.buffers.image)
-                                                       : place(run, channels.tensor);
+                                                       : address(run, channels.tensor);
   return {tensor + std::int64_t{channels.first_channel} * bytes_of(layers_.precision),
           channels.channels, shape.height, shape.width, channels.pitch};
 }
@@ -60,7 +60,7 @@ void ForwardPass::apply(const Convolution& conv, const Run& run, int layer) cons
   const int workspace = workspace_use_[layer];
   chosen.plan.run(run.handle, {input(run, layer).data, layers_.weights.weights(layer),
                                layers_.weights.bias(layer), residual.data, out.data,
-                               workspace < 0 ? nullptr : place(run, workspace)});
+                               workspace < 0 ? nullptr : address(run, workspace)});
   const bool more = sum >= 0 || activation != Activation::linear;
   if (chosen.fusion == Fusion::bias && more)
     add_and_activate(run.launch, activation, out, residual, out);

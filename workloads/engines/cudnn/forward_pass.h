@@ -44,7 +44,7 @@ class ForwardPass {
     Launch launch;
   };
   void plan_arena();
-  std::byte* place(const Run& run, int use) const {
+  std::byte* address(const Run& run, int use) const {
     return static_cast<std::byte*>(run.buffers.arena) + memory_.offsets[use];
   }
   View view(const Run& run, int layer) const;

@@ -54,10 +54,10 @@ __device__ Group<T>& group_of(const View& view, const Position& at) {
 
 /// The position of this thread's group of channels in `to`; false beyond the last.
 template <class T>
-__device__ bool my_group(const View& to, std::uint32_t count, Position& place) {
+__device__ bool my_group(const View& to, std::uint32_t count, Position& position) {
   const std::uint32_t index = blockIdx.x * kThreads + threadIdx.x;
   if (index >= count) return false;
-  place = position_of(index, to.channels / Group<T>::kSize, to.height, to.width);
+  position = position_of(index, to.channels / Group<T>::kSize, to.height, to.width);
   return true;
 }
 

@@ -37,8 +37,8 @@ Tiling tiling_of(const Launch& launch, const View& tensor) {
   tiling.rows = pixels(launch, tensor);
   const std::int64_t wanted =
       (tiling.rows + tiling.lines * kRowsEach - 1) / (tiling.lines * kRowsEach);
-  const auto most = std::max(1, kBlocks / static_cast<int>(tiling.grid().x));
-  tiling.row_blocks = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most));
+  const auto max_blocks = std::max(1, kBlocks / static_cast<int>(tiling.grid().x));
+  tiling.row_blocks = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, max_blocks));
   return tiling;
 }
 

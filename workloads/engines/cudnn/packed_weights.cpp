@@ -62,7 +62,7 @@ std::vector<float> channels_last(std::span<const float> weights, const FilterSiz
 
 PackedWeights::PackedWeights(const Network& network, const TensorPlan& plan,
                              std::span<const float> block, Precision precision)
-    : places_(network.layers.size()) {
+    : positions_(network.layers.size()) {
   std::vector<int> layers;
   std::int64_t bytes = 0;
   const auto reserve = [&](std::int64_t numbers) {
@@ -73,8 +73,8 @@ PackedWeights::PackedWeights(const Network& network, const TensorPlan& plan,
   for (int layer = 0; layer < static_cast<int>(network.layers.size()); ++layer) {
     if (!std::holds_alternative<Convolution>(network.layers[layer].op)) continue;
     const FilterSizes sizes = sizes_of(network, plan, layer);
-    places_[layer].weights = reserve(stored(sizes));
-    places_[layer].bias = reserve(sizes.padded_filters);
+    positions_[layer].weights = reserve(stored(sizes));
+    positions_[layer].bias = reserve(sizes.padded_filters);
     layers.push_back(layer);
   }
   storage_ = DeviceBuffer(bytes, "weights");

@@ -35,8 +35,8 @@ class PackedWeights {
   PackedWeights(const Network& network, const TensorPlan& plan, std::span<const float> block,
                 Precision precision);
 
-  void* weights(int layer) const { return storage_.at(places_[layer].weights); }
-  void* bias(int layer) const { return storage_.at(places_[layer].bias); }
+  void* weights(int layer) const { return storage_.at(positions_[layer].weights); }
+  void* bias(int layer) const { return storage_.at(positions_[layer].bias); }
   std::int64_t bytes() const { return storage_.bytes(); }
 
  private:
@@ -44,7 +44,7 @@ class PackedWeights {
     std::int64_t weights = 0;
     std::int64_t bias = 0;
   };
-  std::vector<Position> places_;  // by layer
+  std::vector<Position> positions_;  // by layer
   DeviceBuffer storage_;
 };
 

@@ -28,7 +28,7 @@ DeviceBuffer uploaded(const std::vector<T>& values) {
 
 ParameterLayout::ParameterLayout(const Network& network, const TensorPlan& plan,
                                  Precision precision)
-    : places_(network.layers.size()) {
+    : positions_(network.layers.size()) {
   const auto reserve = [&](std::int64_t elements) {
     const std::int64_t at = packed_elements_;
     const std::int64_t multiple = kPartAlignment / bytes_of(precision);
@@ -48,7 +48,7 @@ ParameterLayout::ParameterLayout(const Network& network, const TensorPlan& plan,
       parameters.window = conv.kernel.height * conv.kernel.width;
       parameters.packed =
           reserve(std::int64_t{filters} * parameters.window * parameters.padded_inputs);
-      places_[tensor.layer] = {static_cast<int>(tensors_.size()), statistics_};
+      positions_[tensor.layer] = {static_cast<int>(tensors_.size()), statistics_};
       if (conv.batch_norm) statistics_ += 2 * conv.filters;
     } else if (tensor.kind == ParameterKind::bias) {
       parameters.packed = reserve(filters);

@@ -23,12 +23,12 @@ class ParameterLayout {
     int weights = -1;             // index into tensors(); bias, or scale and shift, follow
     std::int64_t statistics = 0;  // of its running means; the variances follow
   };
-  const Position& place(int layer) const { return places_[layer]; }
-  const TrainedTensor& weights(int layer) const { return tensors_[places_[layer].weights]; }
+  const Position& position(int layer) const { return positions_[layer]; }
+  const TrainedTensor& weights(int layer) const { return tensors_[positions_[layer].weights]; }
   const TrainedTensor& bias_or_scale(int layer) const {
-    return tensors_[places_[layer].weights + 1];
+    return tensors_[positions_[layer].weights + 1];
   }
-  const TrainedTensor& shift(int layer) const { return tensors_[places_[layer].weights + 2]; }
+  const TrainedTensor& shift(int layer) const { return tensors_[positions_[layer].weights + 2]; }
 
   const std::vector<TrainedTensor>& tensors() const { return tensors_; }
   /// Chunks of all tensors, in order.
@@ -40,7 +40,7 @@ class ParameterLayout {
   std::int64_t statistics() const { return statistics_; }
 
  private:
-  std::vector<Position> places_;  // by layer
+  std::vector<Position> positions_;  // by layer
   std::vector<TrainedTensor> tensors_;
   std::vector<Chunk> chunks_;
   std::int64_t count_ = 0;

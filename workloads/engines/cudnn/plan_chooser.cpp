@@ -81,10 +81,10 @@ class Bench {
   Event end_{Event::Kind::timing};
 };
 
-void take_first(const std::vector<Candidate>& from, bool compiled_now, int most, Fusion fusion,
+void take_first(const std::vector<Candidate>& from, bool compiled_now, int max_count, Fusion fusion,
                 std::vector<Choice>& to) {
   for (const Candidate& candidate : from)
-    if (candidate.compiled_at_run_time == compiled_now && most-- > 0)
+    if (candidate.compiled_at_run_time == compiled_now && max_count-- > 0)
       to.push_back({fusion, candidate.configuration});
 }
 
@@ -175,7 +175,7 @@ std::shared_ptr<const ChosenPlan> PlanChooser::fastest(const ConvolutionCase& pr
                                                        Choice& best) {
   Bench bench(problem, target_.handle, stream_.stream);
   std::shared_ptr<const ChosenPlan> winner;
-  double least = std::numeric_limits<double>::infinity();
+  double shortest = std::numeric_limits<double>::infinity();
   for (int ran = 0; const Choice& choice : choices) {
     if (ran == timed_) break;
     const auto made = make(problem, choice);
@@ -187,8 +187,8 @@ std::shared_ptr<const ChosenPlan> PlanChooser::fastest(const ConvolutionCase& pr
       continue;
     }
     ++ran;
-    if (seconds < least) {
-      least = seconds;
+    if (seconds < shortest) {
+      shortest = seconds;
       best = choice;
       winner = made;
     }

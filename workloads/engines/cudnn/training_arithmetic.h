@@ -28,7 +28,7 @@ DOETUNE_DEVICE Range windows_over(int at, int kernel, int stride, int pad, int o
 }
 
 /// An input's index in the window of output (out_y, out_x), row by row.
-DOETUNE_DEVICE int place_in_window(const MaxPool& pool, int y, int x, int out_y, int out_x) {
+DOETUNE_DEVICE int position_in_window(const MaxPool& pool, int y, int x, int out_y, int out_x) {
   return (y - (out_y * pool.stride - pool.pad_before)) * pool.kernel +
          (x - (out_x * pool.stride - pool.pad_before));
 }

@@ -19,7 +19,7 @@ void TrainingPass::add(const Convolution& conv, int layer) {
 TrainingPass::PlannedConvolution TrainingPass::planned(const ConvolutionCase& problem) {
   auto chosen = chooser_->choose(problem);
   const std::int64_t bytes = chosen->plan.workspace_bytes();
-  return {std::move(chosen), bytes > 0 ? new_room(bytes) : kNowhere};
+  return {std::move(chosen), bytes > 0 ? new_buffer(bytes) : kNowhere};
 }
 
 void TrainingPass::run(const PlannedConvolution& planned, const Run& run,
@@ -46,7 +46,7 @@ TrainingPass::Tensor TrainingPass::input_of(const Convolution& conv, int layer) 
   if (conv.dropout <= 0) return whole;
   const Shape& shape = layers_.network.shape_of(input);
   const Tensor left = new_tensor(shape, whole.channels);
-  step({whole.room, left.room}, [=, this](const Run& each) {
+  step({whole.buffer, left.buffer}, [=, this](const Run& each) {
     drop(launch(each), dropout_of(each, conv, layer), shape, view(each, whole), Write::set,
          view(each, left));
   });
@@ -55,14 +55,14 @@ TrainingPass::Tensor TrainingPass::input_of(const Convolution& conv, int layer) 
 
 // -- with batch normalisation ---------------------------------------------------------------------
 
-NormLayer TrainingPass::norm_layer(const Run& run, int layer, int channels_room) const {
+NormLayer TrainingPass::norm_layer(const Run& run, int layer, int channels_buffer) const {
   const ParameterBlocks& parameters = run.parameters;
   return {std::get<Convolution>(layers_.network.layers[layer].op).filters,
           parameters.parameters(layers_.layout.bias_or_scale(layer)),
           parameters.parameters(layers_.layout.shift(layer)),
           parameters.on_gpu(ParameterBlocks::Block::statistics) +
-              layers_.layout.place(layer).statistics,
-          static_cast<Normalisation*>(data(run, channels_room))};
+              layers_.layout.position(layer).statistics,
+          static_cast<Normalisation*>(data(run, channels_buffer))};
 }
 
 void TrainingPass::add_normalised(const Convolution& conv, int layer,
@@ -72,7 +72,7 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
   const PlannedConvolution plan = planned(passes.forward);
   const Tensor product =
       new_tensor(layers_.network.layers[layer].output, passes.forward.output.channels);
-  step({input.room, product.room, plan.workspace}, [=, this](const Run& each) {
+  step({input.buffer, product.buffer, plan.workspace}, [=, this](const Run& each) {
     run(plan, each,
         {view(each, input).data, each.parameters.packed(weights), nullptr, nullptr,
          view(each, product).data, nullptr});
@@ -84,9 +84,9 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
       sum < 0 ? conv.activation : std::get<Sum>(layers_.network.layers[sum].op).activation;
   const Tensor to = result(layer);
   const int channels =
-      new_room(static_cast<std::int64_t>(sizeof(Normalisation)) * product.channels);
-  const int scratch = new_room(scratch_bytes(product));
-  step({product.room, added.room, to.room, channels, scratch}, [=, this](const Run& each) {
+      new_buffer(static_cast<std::int64_t>(sizeof(Normalisation)) * product.channels);
+  const int scratch = new_buffer(scratch_bytes(product));
+  step({product.buffer, added.buffer, to.buffer, channels, scratch}, [=, this](const Run& each) {
     const NormLayer norm = norm_layer(each, layer, channels);
     if (each.learning)
       take_statistics(launch(each), norm, each.statistics_momentum, view(each, product),
@@ -101,16 +101,17 @@ void TrainingPass::add_normalised(const Convolution& conv, int layer,
     if (!has_gradient(layer)) return;
     const Tensor back = gradient(layer);
     const Tensor product_back = new_tensor(layers_.network.layers[layer].output, product.channels);
-    const int sums = new_room(scratch_bytes(product));
+    const int sums = new_buffer(scratch_bytes(product));
     // The fused sum has handled its own activation already.
     const Activation activation = sum < 0 ? conv.activation : Activation::linear;
-    step({back.room, product.room, product_back.room, channels, sums}, [=, this](const Run& each) {
-      normalise_back(launch(each), norm_layer(each, layer, channels), activation, view(each, back),
-                     view(each, product),
-                     each.parameters.gradients(layers_.layout.bias_or_scale(layer)),
-                     each.parameters.gradients(layers_.layout.shift(layer)),
-                     static_cast<float*>(data(each, sums)), view(each, product_back));
-    });
+    step({back.buffer, product.buffer, product_back.buffer, channels, sums},
+         [=, this](const Run& each) {
+           normalise_back(launch(each), norm_layer(each, layer, channels), activation,
+                          view(each, back), view(each, product),
+                          each.parameters.gradients(layers_.layout.bias_or_scale(layer)),
+                          each.parameters.gradients(layers_.layout.shift(layer)),
+                          static_cast<float*>(data(each, sums)), view(each, product_back));
+         });
     add_gradients(conv, layer, passes, input, product_back);
   });
 }
@@ -127,7 +128,7 @@ void TrainingPass::add_biased(const Convolution& conv, int layer,
   const Tensor out = result(layer);
   const PlannedConvolution plan = planned(passes.forward);
   const bool more = plan.chosen->fusion == Fusion::bias && has_more_than_bias(passes.forward);
-  step({input.room, added.room, out.room, plan.workspace}, [=, this](const Run& each) {
+  step({input.buffer, added.buffer, out.buffer, plan.workspace}, [=, this](const Run& each) {
     const View to = view(each, out);
     const View other = view(each, added);
     run(plan, each,
@@ -144,8 +145,8 @@ void TrainingPass::add_biased(const Convolution& conv, int layer,
     const Tensor copy =
         as_it_is ? Tensor{} : new_tensor(layers_.network.layers[layer].output, back.channels);
     const Tensor result_read = activation == Activation::linear ? Tensor{} : out;
-    const int sums = new_room(scratch_bytes(back));
-    step({back.room, result_read.room, copy.room, sums}, [=, this](const Run& each) {
+    const int sums = new_buffer(scratch_bytes(back));
+    step({back.buffer, result_read.buffer, copy.buffer, sums}, [=, this](const Run& each) {
       bias_back(launch(each), activation, conv.filters, view(each, back), view(each, result_read),
                 each.parameters.gradients(bias), static_cast<float*>(data(each, sums)),
                 view(each, copy));
@@ -161,7 +162,7 @@ void TrainingPass::add_gradients(const Convolution& conv, int layer,
                                  const Tensor& product_gradient) {
   const TrainedTensor weights = layers_.layout.weights(layer);
   const PlannedConvolution plan = planned(passes.backward_filter);
-  step({input.room, product_gradient.room, plan.workspace}, [=, this](const Run& each) {
+  step({input.buffer, product_gradient.buffer, plan.workspace}, [=, this](const Run& each) {
     run(plan, each,
         {view(each, input).data, each.parameters.packed_gradient(weights), nullptr, nullptr,
          view(each, product_gradient).data, nullptr});
@@ -181,13 +182,13 @@ void TrainingPass::add_input_gradient(const Convolution& conv, int layer,
   const Shape& shape = layers_.network.shape_of(input);
   const bool directly = goal.write == Write::set && conv.dropout <= 0;
   const Tensor to = directly ? goal.tensor : new_tensor(shape, goal.tensor.channels);
-  step({product_gradient.room, to.room, plan.workspace}, [=, this](const Run& each) {
+  step({product_gradient.buffer, to.buffer, plan.workspace}, [=, this](const Run& each) {
     run(plan, each,
         {view(each, to).data, each.parameters.packed(weights), nullptr, nullptr,
          view(each, product_gradient).data, nullptr});
   });
   if (directly) return;
-  step({to.room, goal.tensor.room}, [=, this](const Run& each) {
+  step({to.buffer, goal.tensor.buffer}, [=, this](const Run& each) {
     if (conv.dropout > 0)
       drop(launch(each), dropout_of(each, conv, layer), shape, view(each, to), goal.write,
            view(each, goal.tensor));

@@ -31,7 +31,7 @@ __device__ void put(Write write, const float (&sums)[Group<T>::kSize], Group<T>&
 // -- pooling --------------------------------------------------------------------------------------
 
 template <class T>
-__global__ void max_pool_keeping_kernel(MaxPool pool, View from, View to, Bytes<T>* places,
+__global__ void max_pool_keeping_kernel(MaxPool pool, View from, View to, Bytes<T>* positions,
                                         std::uint32_t count) {
   Position at;
   if (!my_group<T>(to, count, at)) return;
@@ -39,27 +39,27 @@ __global__ void max_pool_keeping_kernel(MaxPool pool, View from, View to, Bytes<
   const Range columns = window(at.x, pool.kernel, pool.stride, pool.pad_before, from.width);
   float largest[Group<T>::kSize];
   for (float& value : largest) value = -INFINITY;
-  Bytes<T> place;
-  for (std::uint8_t& value : place.values) value = 0xFF;
+  Bytes<T> positions_here;
+  for (std::uint8_t& value : positions_here.values) value = 0xFF;
   for (int y = rows.begin; y < rows.end; ++y)
     for (int x = columns.begin; x < columns.end; ++x) {
       const Group<T> in = group_at<T>(from, at.image, y, x, at.channel);
-      const auto here = static_cast<std::uint8_t>(place_in_window(pool, y, x, at.y, at.x));
+      const auto here = static_cast<std::uint8_t>(position_in_window(pool, y, x, at.y, at.x));
       for (int i = 0; i < Group<T>::kSize; ++i) {
         const float value = to_float(in.values[i]);
         if (value <= largest[i]) continue;
         largest[i] = value;
-        place.values[i] = here;
+        positions_here.values[i] = here;
       }
     }
   Group<T> out;
   for (int i = 0; i < Group<T>::kSize; ++i) out.values[i] = from_float<T>(largest[i]);
   group_of<T>(to, at) = out;
-  places[blockIdx.x * kThreads + threadIdx.x] = place;
+  positions[blockIdx.x * kThreads + threadIdx.x] = positions_here;
 }
 
 template <class T>
-__global__ void max_pool_back_kernel(MaxPool pool, View gradient, const Bytes<T>* places,
+__global__ void max_pool_back_kernel(MaxPool pool, View gradient, const Bytes<T>* positions,
                                      Write write, View to, std::uint32_t count) {
   Position at;
   if (!my_group<T>(to, count, at)) return;
@@ -72,11 +72,11 @@ __global__ void max_pool_back_kernel(MaxPool pool, View gradient, const Bytes<T>
     for (int x = columns.begin; x < columns.end; ++x) {
       const std::int64_t pixel =
           (static_cast<std::int64_t>(at.image) * gradient.height + y) * gradient.width + x;
-      const Bytes<T> place = places[pixel * groups + at.channel];
+      const Bytes<T> positions_here = positions[pixel * groups + at.channel];
       const Group<T> in = group_at<T>(gradient, at.image, y, x, at.channel);
-      const int here = place_in_window(pool, at.y, at.x, y, x);
+      const int here = position_in_window(pool, at.y, at.x, y, x);
       for (int i = 0; i < Group<T>::kSize; ++i)
-        if (place.values[i] == here) sums[i] += to_float(in.values[i]);
+        if (positions_here.values[i] == here) sums[i] += to_float(in.values[i]);
     }
   put<T>(write, sums, group_of<T>(to, at));
 }
@@ -197,20 +197,20 @@ __global__ void cross_entropy_kernel(int classes, View logits, const std::int32_
 }  // namespace
 
 void max_pool_keeping(const Launch& launch, const MaxPool& pool, const View& from, const View& to,
-                      std::uint8_t* places) {
+                      std::uint8_t* positions) {
   typed(launch.precision, [&](auto zero) {
     using T = decltype(zero);
     start(launch, max_pool_keeping_kernel<T>, groups<T>(launch, to), pool, from, to,
-          reinterpret_cast<Bytes<T>*>(places));
+          reinterpret_cast<Bytes<T>*>(positions));
   });
 }
 
 void max_pool_back(const Launch& launch, const MaxPool& pool, const View& gradient,
-                   const std::uint8_t* places, Write write, const View& to) {
+                   const std::uint8_t* positions, Write write, const View& to) {
   typed(launch.precision, [&](auto zero) {
     using T = decltype(zero);
     start(launch, max_pool_back_kernel<T>, groups<T>(launch, to), pool, gradient,
-          reinterpret_cast<const Bytes<T>*>(places), write, to);
+          reinterpret_cast<const Bytes<T>*>(positions), write, to);
   });
 }
 

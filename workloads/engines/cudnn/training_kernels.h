@@ -50,11 +50,11 @@ enum class Write { set, add };
 
 /// Also records which element of each window was the largest, one byte per element of `to`.
 void max_pool_keeping(const Launch& launch, const MaxPool& pool, const View& from, const View& to,
-                      std::uint8_t* places);
+                      std::uint8_t* positions);
 /// The maximum height and width of such windows, since the index is one byte.
 inline constexpr int kMaxKeptWindow = 15;
 void max_pool_back(const Launch& launch, const MaxPool& pool, const View& gradient,
-                   const std::uint8_t* places, Write write, const View& to);
+                   const std::uint8_t* positions, Write write, const View& to);
 void average_pool_back(const Launch& launch, const AveragePool& pool, const View& gradient,
                        Write write, const View& to);
 void local_response_norm_back(const Launch& launch, const LocalResponseNorm& norm, const View& from,

@@ -10,8 +10,8 @@ TrainingPass::TrainingPass(const TrainedLayers& layers, int images, PlanChooser&
     : layers_(layers),
       images_(images),
       chooser_(&chooser),
-      result_rooms_(layers.plan.tensors.size(), kNowhere),
-      gradient_rooms_(layers.plan.tensors.size(), kNowhere) {
+      result_buffers_(layers.plan.tensors.size(), kNowhere),
+      gradient_buffers_(layers.plan.tensors.size(), kNowhere) {
   const auto count = static_cast<int>(layers_.network.layers.size());
   for (int layer = 0; layer < count; ++layer)
     std::visit([&](const auto& op) { add(op, layer); }, layers_.network.layers[layer].op);
@@ -20,7 +20,7 @@ TrainingPass::TrainingPass(const TrainedLayers& layers, int images, PlanChooser&
   for (auto add = add_backward_.rbegin(); add != add_backward_.rend(); ++add) (*add)();
   if (points_.empty() || points_.back().offset > 0) points_.push_back({0, 0});
   points_.back().end = steps_.size();
-  memory_ = plan_memory(rooms_, kPartAlignment);
+  memory_ = plan_memory(buffers_, kPartAlignment);
   chooser_ = nullptr;
 }
 
@@ -35,15 +35,15 @@ void TrainingPass::learn(const Run& run, std::size_t first, std::size_t end) con
 
 // -- memory and steps -----------------------------------------------------------------------------
 
-int TrainingPass::new_room(std::int64_t bytes) {
+int TrainingPass::new_buffer(std::int64_t bytes) {
   const auto next = static_cast<int>(steps_.size());
-  rooms_.push_back({bytes, next, next});
-  return static_cast<int>(rooms_.size()) - 1;
+  buffers_.push_back({bytes, next, next});
+  return static_cast<int>(buffers_.size()) - 1;
 }
 
 TrainingPass::Tensor TrainingPass::new_tensor(const Shape& shape, int channels) {
   const std::int64_t pixels = std::int64_t{images_} * shape.height * shape.width;
-  return {new_room(pixels * channels * bytes_of_number()),
+  return {new_buffer(pixels * channels * bytes_of_number()),
           0,
           channels,
           shape.height,
@@ -51,66 +51,66 @@ TrainingPass::Tensor TrainingPass::new_tensor(const Shape& shape, int channels) 
           channels};
 }
 
-TrainingPass::Tensor TrainingPass::placed(const ChannelView& view, const Shape& shape,
-                                          int room) const {
-  return {room,          std::int64_t{view.first_channel} * bytes_of_number(),
+TrainingPass::Tensor TrainingPass::part_of(const ChannelView& view, const Shape& shape,
+                                           int buffer) const {
+  return {buffer,        std::int64_t{view.first_channel} * bytes_of_number(),
           view.channels, shape.height,
           shape.width,   view.pitch};
 }
 
-/// Appends a step and extends the lifetimes of these rooms to it.
-void TrainingPass::step(std::initializer_list<int> rooms, std::function<void(const Run&)> work) {
-  for (const int room : rooms)
-    if (room >= 0) rooms_[room].last = static_cast<int>(steps_.size());
+/// Appends a step and extends the lifetimes of these buffers to it.
+void TrainingPass::step(std::initializer_list<int> buffers, std::function<void(const Run&)> work) {
+  for (const int buffer : buffers)
+    if (buffer >= 0) buffers_[buffer].last = static_cast<int>(steps_.size());
   steps_.push_back(std::move(work));
 }
 
 TrainingPass::Tensor TrainingPass::result(int layer) {
   const ChannelView& view = layers_.plan.view_of(layer);
   const Shape& shape = layers_.network.shape_of(layer);
-  if (view.tensor == kNetworkInput) return placed(view, shape, kImage);
-  int& room = result_rooms_[view.tensor];
-  if (room == kNowhere)
-    room =
-        new_room(layers_.plan.tensors[view.tensor].shape.elements() * images_ * bytes_of_number());
-  return placed(view, shape, room);
+  if (view.tensor == kNetworkInput) return part_of(view, shape, kImage);
+  int& buffer = result_buffers_[view.tensor];
+  if (buffer == kNowhere)
+    buffer = new_buffer(layers_.plan.tensors[view.tensor].shape.elements() * images_ *
+                        bytes_of_number());
+  return part_of(view, shape, buffer);
 }
 
 bool TrainingPass::has_gradient(int layer) const {
-  return gradient_rooms_[layers_.plan.views[layer].tensor] != kNowhere;
+  return gradient_buffers_[layers_.plan.views[layer].tensor] != kNowhere;
 }
 
 TrainingPass::Tensor TrainingPass::gradient(int layer) const {
   const ChannelView& view = layers_.plan.views[layer];
-  return placed(view, layers_.network.shape_of(layer), gradient_rooms_[view.tensor]);
+  return part_of(view, layers_.network.shape_of(layer), gradient_buffers_[view.tensor]);
 }
 
 /// A tensor that its first reader covers only in part is cleared first.
 TrainingPass::Target TrainingPass::target(int layer) {
   const ChannelView& view = layers_.plan.views[layer];
-  int& room = gradient_rooms_[view.tensor];
-  if (room != kNowhere) return {gradient(layer), Write::add};
+  int& buffer = gradient_buffers_[view.tensor];
+  if (buffer != kNowhere) return {gradient(layer), Write::add};
   const std::int64_t bytes =
       layers_.plan.tensors[view.tensor].shape.elements() * images_ * bytes_of_number();
-  room = new_room(bytes);
+  buffer = new_buffer(bytes);
   const Tensor whole = gradient(layer);
   if (whole.dense()) return {whole, Write::set};
-  step({room}, [=, this](const Run& run) {
-    check(cudaMemsetAsync(data(run, whole.room), 0, static_cast<std::size_t>(bytes), run.stream),
+  step({buffer}, [=, this](const Run& run) {
+    check(cudaMemsetAsync(data(run, whole.buffer), 0, static_cast<std::size_t>(bytes), run.stream),
           "clearing a gradient");
   });
   return {whole, Write::add};
 }
 
-void* TrainingPass::data(const Run& run, int room) const {
-  if (room == kNowhere) return nullptr;
-  if (room == kImage) return run.buffers.image;
-  return static_cast<std::byte*>(run.buffers.arena) + memory_.offsets[room];
+void* TrainingPass::data(const Run& run, int buffer) const {
+  if (buffer == kNowhere) return nullptr;
+  if (buffer == kImage) return run.buffers.image;
+  return static_cast<std::byte*>(run.buffers.arena) + memory_.offsets[buffer];
 }
 
 View TrainingPass::view(const Run& run, const Tensor& tensor) const {
-  if (tensor.room == kNowhere) return {};
-  return {static_cast<std::byte*>(data(run, tensor.room)) + tensor.offset, tensor.channels,
+  if (tensor.buffer == kNowhere) return {};
+  return {static_cast<std::byte*>(data(run, tensor.buffer)) + tensor.offset, tensor.channels,
           tensor.height, tensor.width, tensor.pitch};
 }
 
@@ -119,7 +119,7 @@ void TrainingPass::add_loss() {
   const int classes = layers_.network.output().channels;
   const Tensor logits = result(last);
   const Tensor back = target(last).tensor;
-  step({logits.room, back.room}, [=, this](const Run& run) {
+  step({logits.buffer, back.buffer}, [=, this](const Run& run) {
     read_output(launch(run), view(run, logits), classes, run.buffers.logits);
     softmax_cross_entropy(launch(run), classes, view(run, logits), run.buffers.labels,
                           run.buffers.losses, run.buffers.correct,
@@ -135,19 +135,19 @@ void TrainingPass::add(const MaxPool& pool, int layer) {
   const int input = layers_.network.layers[layer].inputs[0];
   const Tensor from = result(input);
   const Tensor to = result(layer);
-  const int places =
-      new_room(std::int64_t{images_} * to.height * to.width * to.channels);  // one byte each
-  step({from.room, to.room, places}, [=, this](const Run& run) {
+  const int positions =
+      new_buffer(std::int64_t{images_} * to.height * to.width * to.channels);  // one byte each
+  step({from.buffer, to.buffer, positions}, [=, this](const Run& run) {
     max_pool_keeping(launch(run), pool, view(run, from), view(run, to),
-                     static_cast<std::uint8_t*>(data(run, places)));
+                     static_cast<std::uint8_t*>(data(run, positions)));
   });
   add_backward_.push_back([=, this] {
     if (!has_gradient(layer) || input == kNetworkInput) return;
     const Tensor back = gradient(layer);
     const Target goal = target(input);
-    step({back.room, places, goal.tensor.room}, [=, this](const Run& run) {
+    step({back.buffer, positions, goal.tensor.buffer}, [=, this](const Run& run) {
       max_pool_back(launch(run), pool, view(run, back),
-                    static_cast<const std::uint8_t*>(data(run, places)), goal.write,
+                    static_cast<const std::uint8_t*>(data(run, positions)), goal.write,
                     view(run, goal.tensor));
     });
   });
@@ -157,14 +157,14 @@ void TrainingPass::add(const AveragePool& pool, int layer) {
   const int input = layers_.network.layers[layer].inputs[0];
   const Tensor from = result(input);
   const Tensor to = result(layer);
-  step({from.room, to.room}, [=, this](const Run& run) {
+  step({from.buffer, to.buffer}, [=, this](const Run& run) {
     average_pool(launch(run), pool, view(run, from), view(run, to));
   });
   add_backward_.push_back([=, this] {
     if (!has_gradient(layer) || input == kNetworkInput) return;
     const Tensor back = gradient(layer);
     const Target goal = target(input);
-    step({back.room, goal.tensor.room}, [=, this](const Run& run) {
+    step({back.buffer, goal.tensor.buffer}, [=, this](const Run& run) {
       average_pool_back(launch(run), pool, view(run, back), goal.write, view(run, goal.tensor));
     });
   });
@@ -174,14 +174,14 @@ void TrainingPass::add(const LocalResponseNorm& norm, int layer) {
   const int input = layers_.network.layers[layer].inputs[0];
   const Tensor from = result(input);
   const Tensor to = result(layer);
-  step({from.room, to.room}, [=, this](const Run& run) {
+  step({from.buffer, to.buffer}, [=, this](const Run& run) {
     local_response_norm(launch(run), norm, view(run, from), view(run, to));
   });
   add_backward_.push_back([=, this] {
     if (!has_gradient(layer) || input == kNetworkInput) return;
     const Tensor back = gradient(layer);
     const Target goal = target(input);
-    step({from.room, back.room, goal.tensor.room}, [=, this](const Run& run) {
+    step({from.buffer, back.buffer, goal.tensor.buffer}, [=, this](const Run& run) {
       local_response_norm_back(launch(run), norm, view(run, from), view(run, back), goal.write,
                                view(run, goal.tensor));
     });
@@ -195,7 +195,7 @@ void TrainingPass::add(const Sum& sum, int layer) {
   if (std::ranges::find(fused, layer) == fused.end()) {
     const Tensor left = result(inputs[0]);
     const Tensor right = result(inputs[1]);
-    step({left.room, right.room, to.room}, [=, this](const Run& run) {
+    step({left.buffer, right.buffer, to.buffer}, [=, this](const Run& run) {
       add_and_activate(launch(run), sum.activation, view(run, left), view(run, right),
                        view(run, to));
     });
@@ -204,7 +204,7 @@ void TrainingPass::add(const Sum& sum, int layer) {
     if (!has_gradient(layer)) return;
     const Tensor back = gradient(layer);
     if (sum.activation != Activation::linear)
-      step({back.room, to.room}, [=, this](const Run& run) {
+      step({back.buffer, to.buffer}, [=, this](const Run& run) {
         pass_back(launch(run), sum.activation, view(run, back), view(run, to), Write::set,
                   view(run, back));
       });
@@ -212,7 +212,7 @@ void TrainingPass::add(const Sum& sum, int layer) {
       // For a convolution that adds the sum itself, the gradient is already in their common tensor.
       if (input == kNetworkInput || layers_.plan.fused[input] == layer) continue;
       const Target goal = target(input);
-      step({back.room, goal.tensor.room}, [=, this](const Run& run) {
+      step({back.buffer, goal.tensor.buffer}, [=, this](const Run& run) {
         pass_back(launch(run), Activation::linear, view(run, back), {}, goal.write,
                   view(run, goal.tensor));
       });
@@ -244,7 +244,7 @@ void TrainingPass::add(const Route&, int layer) {
     const Tensor from = result(copy.input);
     const bool last = copy.first + copy.channels == at;
     const Tensor to = part(joined, copy.first, last ? joined.channels - copy.first : copy.channels);
-    step({from.room, to.room}, [=, this](const Run& run) {
+    step({from.buffer, to.buffer}, [=, this](const Run& run) {
       copy_channels(launch(run), copy.channels, view(run, from), view(run, to));
     });
   }
@@ -254,7 +254,7 @@ void TrainingPass::add(const Route&, int layer) {
       if (copy.input == kNetworkInput) continue;
       const Tensor back = part(gradient(layer), copy.first, copy.channels);
       const Target goal = target(copy.input);
-      step({back.room, goal.tensor.room}, [=, this](const Run& run) {
+      step({back.buffer, goal.tensor.buffer}, [=, this](const Run& run) {
         pass_channels_back(launch(run), copy.channels, view(run, back), goal.write,
                            view(run, goal.tensor));
       });

@@ -27,7 +27,7 @@ struct TrainedLayers {
 /// kind, so that layers which share a result tensor share its gradient: branches of a
 /// concatenation, a residual sum and the convolution before it. The first reader of a result (from
 /// the network's end) writes the gradient with respect to it, the others add. Each tensor occupies
-/// its part of one arena ("room") from its first step to its last.
+/// its part of one arena (a buffer) from its first step to its last.
 class TrainingPass {
  public:
   /// Chooses a plan for each convolution and its gradients; runs nothing on the GPU except to time
@@ -71,7 +71,7 @@ class TrainingPass {
   void learn(const Run& run, std::size_t first, std::size_t end) const;
 
   /// The parts of the arena, each needed from step `first` to step `last`: for tests.
-  const std::vector<MemoryUse>& rooms() const { return rooms_; }
+  const std::vector<MemoryUse>& buffers() const { return buffers_; }
   const MemoryPlan& memory() const { return memory_; }
 
  private:
@@ -79,7 +79,7 @@ class TrainingPass {
   static constexpr int kImage = -1;
   /// A View whose address is resolved when the pass runs.
   struct Tensor {
-    int room = kNowhere;
+    int buffer = kNowhere;
     std::int64_t offset = 0;  // bytes
     int channels = 0;
     int height = 0;
@@ -94,19 +94,19 @@ class TrainingPass {
   };
   struct PlannedConvolution {
     std::shared_ptr<const ChosenPlan> chosen;
-    int workspace;  // index into rooms_, or kNowhere
+    int workspace;  // index into buffers_, or kNowhere
   };
 
   // training_pass.cpp: memory and steps
-  int new_room(std::int64_t bytes);
+  int new_buffer(std::int64_t bytes);
   Tensor new_tensor(const Shape& shape, int channels);
-  Tensor placed(const ChannelView& view, const Shape& shape, int room) const;
-  void step(std::initializer_list<int> rooms, std::function<void(const Run&)> work);
+  Tensor part_of(const ChannelView& view, const Shape& shape, int buffer) const;
+  void step(std::initializer_list<int> buffers, std::function<void(const Run&)> work);
   Tensor result(int layer);
   bool has_gradient(int layer) const;
   Tensor gradient(int layer) const;
   Target target(int layer);
-  void* data(const Run& run, int room) const;
+  void* data(const Run& run, int buffer) const;
   View view(const Run& run, const Tensor& tensor) const;
   Launch launch(const Run& run) const { return {layers_.options.precision, images_, run.stream}; }
   std::int64_t bytes_of_number() const { return bytes_of(layers_.options.precision); }
@@ -122,7 +122,7 @@ class TrainingPass {
   Dropout dropout_of(const Run& run, const Convolution& conv, int layer) const;
   /// The input of the convolution, after dropout.
   Tensor input_of(const Convolution& conv, int layer);
-  NormLayer norm_layer(const Run& run, int layer, int channels_room) const;
+  NormLayer norm_layer(const Run& run, int layer, int channels_buffer) const;
   void add_gradients(const Convolution& conv, int layer, const TrainingConvolutions& passes,
                      const Tensor& input, const Tensor& product_gradient);
   void add_input_gradient(const Convolution& conv, int layer, const ConvolutionCase& problem,
@@ -142,14 +142,14 @@ class TrainingPass {
 
   TrainedLayers layers_;
   int images_;
-  PlanChooser* chooser_;             // during construction
-  std::vector<int> result_rooms_;    // by tensor of the plan; kNowhere before it is written
-  std::vector<int> gradient_rooms_;  // likewise
+  PlanChooser* chooser_;               // during construction
+  std::vector<int> result_buffers_;    // by tensor of the plan; kNowhere before it is written
+  std::vector<int> gradient_buffers_;  // likewise
   std::vector<std::function<void()>> add_backward_;  // by layer, called in reverse
   std::vector<std::function<void(const Run&)>> steps_;
   std::size_t forward_end_ = 0;
   std::vector<Point> points_;
-  std::vector<MemoryUse> rooms_;
+  std::vector<MemoryUse> buffers_;
   MemoryPlan memory_;
 };
 

@@ -19,7 +19,7 @@ constexpr int kTrainingWinogradChannels = 32;
 // The limit of threads x weights over activations in bf16, above which the threads of oneDNN are
 // used (in fp32 it is 1). Measured on ResNet-18, batch 32, two threads: dividing the images of
 // every layer takes 1.25 times the CPU time of a limit of 1 in fp32, and a quarter of it in bf16.
-constexpr std::int64_t kBf16Share = 16;
+constexpr std::int64_t kBf16Factor = 16;
 
 /// `convolution_auto` is Winograd where oneDNN has one.
 dnnl::algorithm algorithm_for(const Convolution& conv, const Shape& in) {
@@ -74,7 +74,7 @@ bool is_shared(int argument) { return argument == DNNL_ARG_WEIGHTS || argument =
 
 }  // namespace
 
-std::vector<TrainingPlan::Parameters> TrainingPlan::places(const Network& network) {
+std::vector<TrainingPlan::Parameters> TrainingPlan::parameters_of(const Network& network) {
   std::vector<Parameters> result(network.layers.size());
   std::int64_t statistics = 0;
   for (const ParameterTensor& tensor : parameter_layout(network)) {
@@ -101,7 +101,7 @@ int TrainingPlan::parts_of(const Convolution& conv, int layer) const {
   const std::int64_t weights =
       in.channels * std::int64_t{conv.filters} * conv.kernel.height * conv.kernel.width;
   const std::int64_t activations = images_ * (in.elements() + node.output.elements());
-  const bool pays = threads * weights <= activations * (type_ == Type::bf16 ? kBf16Share : 1);
+  const bool pays = threads * weights <= activations * (type_ == Type::bf16 ? kBf16Factor : 1);
   return images_ % threads == 0 && pays ? threads : 1;
 }
 
@@ -252,7 +252,7 @@ void TrainingPlan::add_weighted(const WeightedPass& pass, const Arguments& argum
 }
 
 void TrainingPlan::add_gathered(const Tensor& copies, int count, const Tensor& block) {
-  if (copies.room < 0) return;
+  if (copies.buffer < 0) return;
   if (count > 1) {
     const std::size_t numbers = copies.desc.get_size() / sizeof(float);
     Tensor all = copies;

@@ -39,7 +39,7 @@ void TrainingPlan::add_pool(dnnl::algorithm algorithm, int layer, Extent kernel,
     const Tensor gradient = gradient_of(layer);
     const Tensor source_gradient = new_tensor(source.desc);
     Arguments back{{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, source_gradient}};
-    if (workspace.room >= 0) back[DNNL_ARG_WORKSPACE] = workspace;
+    if (workspace.buffer >= 0) back[DNNL_ARG_WORKSPACE] = workspace;
     add_primitive(dnnl::pooling_backward(backward), back);
     contribute(node.inputs[0], source_gradient);
   });
@@ -79,7 +79,7 @@ void TrainingPlan::add(const LocalResponseNorm& norm, int layer) {
     Arguments back{{DNNL_ARG_SRC, source},
                    {DNNL_ARG_DIFF_DST, gradient},
                    {DNNL_ARG_DIFF_SRC, source_gradient}};
-    if (workspace.room >= 0) back[DNNL_ARG_WORKSPACE] = workspace;
+    if (workspace.buffer >= 0) back[DNNL_ARG_WORKSPACE] = workspace;
     add_primitive(dnnl::lrn_backward(backward), back);
     contribute(input, source_gradient);
   });

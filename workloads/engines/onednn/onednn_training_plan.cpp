@@ -36,7 +36,7 @@ TrainingPlan::TrainingPlan(const dnnl::engine& engine, const Network& network,
       options_(options),
       images_(images),
       buffers_(buffers),
-      parameters_(places(network)),
+      parameters_(parameters_of(network)),
       fused_sums_(normalised_sums(network)),
       image_{{nchw(images, network.input), Type::f32, Tag::nhwc}, -1, buffers.input},
       contributions_(network.layers.size()) {
@@ -45,7 +45,7 @@ TrainingPlan::TrainingPlan(const dnnl::engine& engine, const Network& network,
   add_output();
   forward_steps_ = steps_.size();
   add_backward_pass();
-  place_rooms();
+  place_buffers();
 }
 
 void TrainingPlan::forward(dnnl::stream& stream) {
@@ -64,43 +64,44 @@ BatchScore TrainingPlan::backward(dnnl::stream& stream,
 // -- memory ---------------------------------------------------------------------------------------
 
 TrainingPlan::Tensor TrainingPlan::new_tensor(const memory::desc& desc, int copies) {
-  rooms_.push_back({copies * desc.get_size(), steps_.size(), steps_.size()});
-  return {desc, static_cast<int>(rooms_.size()) - 1};
+  arena_buffers_.push_back({copies * desc.get_size(), steps_.size(), steps_.size()});
+  return {desc, static_cast<int>(arena_buffers_.size()) - 1};
 }
 
 memory TrainingPlan::memory_of(const Tensor& tensor) {
-  if (tensor.room < 0)
+  if (tensor.buffer < 0)
     return {tensor.desc, engine_, reinterpret_cast<char*>(tensor.host) + tensor.offset};
   memory result(tensor.desc, engine_, DNNL_MEMORY_NONE);
-  rooms_[tensor.room].last_step = steps_.size();
-  unbound_.push_back({result, tensor.room, tensor.offset});
+  arena_buffers_[tensor.buffer].last_step = steps_.size();
+  unbound_.push_back({result, tensor.buffer, tensor.offset});
   return result;
 }
 
-/// Places rooms by decreasing size, each at the lowest offset that is free during its lifetime.
-void TrainingPlan::place_rooms() {
+/// Places buffers by decreasing size, each at the lowest offset that is free during its lifetime.
+void TrainingPlan::place_buffers() {
   constexpr std::size_t kAlign = 4096;
-  std::vector<std::size_t> order(rooms_.size());
+  std::vector<std::size_t> order(arena_buffers_.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::ranges::greater{},
-                           [&](std::size_t room) { return rooms_[room].bytes; });
-  std::vector<const Room*> placed;  // by offset
+                           [&](std::size_t buffer) { return arena_buffers_[buffer].bytes; });
+  std::vector<const ArenaBuffer*> placed;  // by offset
   for (const std::size_t each : order) {
-    Room& room = rooms_[each];
-    for (const Room* other : placed) {
-      if (other->first_step > room.last_step || other->last_step < room.first_step) continue;
-      if (other->offset >= room.offset + room.bytes) break;
+    ArenaBuffer& buffer = arena_buffers_[each];
+    for (const ArenaBuffer* other : placed) {
+      if (other->first_step > buffer.last_step || other->last_step < buffer.first_step) continue;
+      if (other->offset >= buffer.offset + buffer.bytes) break;
       const std::size_t end = other->offset + (other->bytes + kAlign - 1) / kAlign * kAlign;
-      room.offset = std::max(room.offset, end);
+      buffer.offset = std::max(buffer.offset, end);
     }
-    bytes_ = std::max(bytes_, room.offset + room.bytes);
-    placed.insert(std::ranges::upper_bound(placed, room.offset, {}, &Room::offset), &room);
+    bytes_ = std::max(bytes_, buffer.offset + buffer.bytes);
+    placed.insert(std::ranges::upper_bound(placed, buffer.offset, {}, &ArenaBuffer::offset),
+                  &buffer);
   }
 }
 
 void TrainingPlan::bind(char* arena) {
-  for (auto& [object, room, offset] : unbound_)
-    object.set_data_handle(arena + rooms_[room].offset + offset);
+  for (auto& [object, buffer, offset] : unbound_)
+    object.set_data_handle(arena + arena_buffers_[buffer].offset + offset);
 }
 
 // -- steps ----------------------------------------------------------------------------------------

@@ -56,11 +56,11 @@ class TrainingPlan {
   /// A tensor that lives from the step that makes it to its last reader, or one on the host.
   struct Tensor {
     dnnl::memory::desc desc;
-    int room = -1;           // index into rooms_
-    float* host = nullptr;   // used where `room` is -1
+    int buffer = -1;         // index into arena_buffers_
+    float* host = nullptr;   // used where `buffer` is -1
     std::size_t offset = 0;  // in bytes
   };
-  struct Room {
+  struct ArenaBuffer {
     std::size_t bytes = 0;
     std::size_t first_step = 0;
     std::size_t last_step = 0;
@@ -73,7 +73,7 @@ class TrainingPlan {
   Tensor new_tensor(const dnnl::memory::desc& desc, int copies = 1);
   /// A memory object for the step that is added next; it gets its address in bind().
   dnnl::memory memory_of(const Tensor& tensor);
-  void place_rooms();
+  void place_buffers();
   void add_primitive(const dnnl::primitive& primitive, const Arguments& arguments);
   void add_reorder(const Tensor& from, const Tensor& to);
   /// The tensor in the wanted layout and type: itself, or a copy.
@@ -120,7 +120,7 @@ class TrainingPlan {
     float slope = 1;                 // of the activation below zero
     std::optional<int> other_input;  // of the sum
   };
-  static std::vector<Parameters> places(const Network& network);
+  static std::vector<Parameters> parameters_of(const Network& network);
   /// The number of parts into which threads divide the images of a convolution; 1: oneDNN's own
   /// threads.
   int parts_of(const Convolution& conv, int layer) const;
@@ -171,12 +171,12 @@ class TrainingPlan {
   std::vector<Tensor> tensors_;                      // results of the layers
   std::vector<std::vector<Tensor>> contributions_;   // to the gradients with respect to them
   std::vector<std::function<void()>> add_backward_;  // of each layer, called in reverse
-  std::vector<Room> rooms_;
+  std::vector<ArenaBuffer> arena_buffers_;
   std::size_t bytes_ = 0;
   std::size_t scratch_bytes_ = 0;
   struct Unbound {
     dnnl::memory object;
-    int room;
+    int buffer;
     std::size_t offset;
   };
   std::vector<Unbound> unbound_;

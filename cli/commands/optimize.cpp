@@ -1,0 +1,280 @@
+#include <fmt/format.h>
+
+#include "analysis/format.h"
+#include "analysis/reference_point.h"
+#include "analysis/today.h"
+#include "analysis/verdict.h"
+#include "base/nearest_name.h"
+#include "base/standard_streams.h"
+#include "cli/commands/commands.h"
+#include "cli/options/run_numbers.h"
+#include "cli/options/study_argument.h"
+#include "cli/terminal/contour_chart.h"
+#include "cli/terminal/print_verdict.h"
+#include "cli/terminal/profile_chart.h"
+#include "cli/terminal/terminal.h"
+#include "cli/terminal/text_canvas.h"
+#include "reports/json/analysis_json.h"
+#include "study/argument_template.h"
+
+namespace doetune::cli {
+namespace {
+
+std::string interval(const std::optional<surfaces::Interval>& value) {
+  return value ? analysis::interval_text(*value) : "unavailable";
+}
+
+void print_predictions(const analysis::Analysis& analysis, const surfaces::Candidate& candidate) {
+  TextTable table({"response", "predicted", "mean, 95 %", "next run, 95 %", "goal met"});
+  for (const surfaces::ResponsePrediction& predicted : candidate.predictions) {
+    const study::Response& response = *analysis.directory->study.find_response(predicted.name);
+    const auto goal = analysis.goals.find(predicted.name);
+    const bool has_goal = goal != analysis.goals.end();
+    std::string met = has_goal && goal->second.is_limit() ? predicted.goal_met ? "yes" : "NO" : "-";
+    if (predicted.goal_met_probability)
+      met += ", " + analysis::chance_text(*predicted.goal_met_probability);
+    table.add({analysis::name_with_unit(predicted.name, response.unit),
+               analysis::number_beside(predicted.mean, 0,
+                                       has_goal ? std::optional(goal->second) : std::nullopt),
+               interval(predicted.confidence_interval), interval(predicted.prediction_interval),
+               met});
+    if (has_goal) table.add({"  " + analysis::goal_text(goal->second, "")});
+  }
+  fmt::print("{}", table.str());
+}
+
+/// The uncertainty of a factor's optimum: a 90 % interval, or the frequencies of its levels.
+std::string uncertainty_text(const doe::Factor& factor,
+                             const surfaces::FactorUncertainty& uncertain) {
+  if (!factor.is_categorical()) {
+    return fmt::format("{} to {}", factor.format(factor.snap(uncertain.settings.low)),
+                       factor.format(factor.snap(uncertain.settings.high)));
+  }
+  std::string text;
+  for (std::size_t level = 0; level < uncertain.shares.size(); ++level) {
+    if (uncertain.shares[level] < 0.005) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", factor.level_names[level],
+                        analysis::percent(uncertain.shares[level]));
+  }
+  return text;
+}
+
+void print_settings(const analysis::Analysis& analysis) {
+  const surfaces::Optimum& optimum = *analysis.optimum;
+  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
+  const auto& uncertainty = analysis.details->uncertainty;
+  TextTable table({"factor", "setting", "unit", uncertainty ? "true optimum, 90 %" : "", ""});
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const doe::Factor& factor = factors[f];
+    const bool at_bound = std::find(optimum.at_bound.begin(), optimum.at_bound.end(),
+                                    factor.name) != optimum.at_bound.end();
+    table.add({factor.name, factor.format(optimum.best.settings[f]), factor.unit,
+               uncertainty ? uncertainty_text(factor, uncertainty->factors[f]) : "",
+               at_bound ? "at the end of its range" : ""});
+  }
+  fmt::print("{}", table.str());
+}
+
+/// The difference with its unit, rounded according to its interval.
+std::string difference_text(const analysis::Analysis& analysis, const surfaces::Gain& gain) {
+  return analysis::with_unit(
+      analysis::signed_difference_to(gain.difference, analysis::half_width(gain.interval)),
+      analysis.directory->study.find_response(gain.name)->unit);
+}
+
+void print_gains(const analysis::Analysis& analysis) {
+  if (analysis.details->gains.empty() || !analysis::can_gain(analysis)) return;
+  TextTable table({"relative to the baseline", "gain", "95 %", "ratio"});
+  for (const surfaces::Gain& gain : analysis.details->gains) {
+    table.add({gain.name, difference_text(analysis, gain), interval(gain.interval),
+               gain.ratio ? fmt::format("{:.3g}", *gain.ratio) : "-"});
+  }
+  fmt::print("\n{}", table.str());
+}
+
+void print_robustness(const analysis::Analysis& analysis) {
+  TextTable table({"one step off in any factor", "lowest to highest"});
+  for (const surfaces::RobustResponse& response : analysis.details->robustness.responses) {
+    table.add({response.name, analysis::interval_text(response.range)});
+  }
+  fmt::print("\n{}", table.str());
+  if (analysis.details->robustness.limits_met_share < 1) {
+    fmt::print("  {} of these configurations meet every limit, by their predicted means\n",
+               analysis::percent(analysis.details->robustness.limits_met_share));
+  }
+  if (const auto& least = analysis.details->robustness.min_feasibility) {
+    fmt::print("  each of them completes with a probability of at least {}\n",
+               analysis::chance_text(*least));
+  }
+}
+
+std::string settings_of(const analysis::Analysis& analysis, const surfaces::Candidate& candidate) {
+  return analysis::settings_text(analysis.directory->study.factors, candidate.settings);
+}
+
+void print_equivalents(const analysis::Analysis& analysis) {
+  if (analysis.details->equivalents.empty()) return;
+  fmt::print(
+      "\n"
+      "These configurations are not significantly different from the best:\n");
+  for (const surfaces::Equivalent& equivalent : analysis.details->equivalents) {
+    std::string differences;
+    for (const surfaces::Gain& gain : equivalent.against_best) {
+      differences += fmt::format("{}{} {}", differences.empty() ? "" : ", ", gain.name,
+                                 difference_text(analysis, gain));
+    }
+    fmt::print("  {}\n    {}\n", wrapped(settings_of(analysis, equivalent.candidate), 4, kColumns),
+               wrapped(differences, 4, kColumns));
+  }
+}
+
+void print_relaxations(const analysis::Analysis& analysis) {
+  for (const surfaces::Relaxation& relaxation : analysis.details->relaxations) {
+    const study::Response& response = *analysis.directory->study.find_response(relaxation.name);
+    const std::string value =
+        analysis::with_unit(analysis::short_number(relaxation.reachable), response.unit);
+    const std::string summary =
+        relaxation.feasible
+            ? fmt::format("with a limit of {} on {} all other goals can be met ({})", value,
+                          relaxation.name, settings_of(analysis, relaxation.candidate))
+            : fmt::format("even without the limit on {} the other goals cannot be met",
+                          relaxation.name);
+    fmt::print("  {}\n", wrapped(summary, 4, kColumns));
+  }
+}
+
+void print_probabilities(const surfaces::Optimum& optimum) {
+  if (optimum.best.all_goals_met_probability) {
+    fmt::print("\n  the next run meets every limit with a probability of {}\n",
+               analysis::chance_text(*optimum.best.all_goals_met_probability));
+  }
+  if (optimum.best.feasibility) {
+    fmt::print("  a run of this configuration completes with a probability of {}\n",
+               analysis::chance_text(*optimum.best.feasibility));
+  }
+  if (optimum.global) return;
+  fmt::print("  found by a search that is not exhaustive: better configurations may exist{}\n",
+             optimum.most_to_gain ? fmt::format(", better by at most {}",
+                                                analysis::short_number(*optimum.most_to_gain))
+                                  : "");
+}
+
+/// Whether every limit is met, and every ramp has a positive desirability.
+bool meets_goals(const analysis::Analysis& analysis) {
+  const std::vector<surfaces::ResponsePrediction>& predictions = analysis.optimum->best.predictions;
+  return analysis.optimum->feasible && std::all_of(predictions.begin(), predictions.end(),
+                                                   [](const auto& o) { return o.goal_met; });
+}
+
+void print_optimum(const analysis::Analysis& analysis) {
+  const surfaces::Optimum& optimum = *analysis.optimum;
+  print_verdict(analysis::verdict(analysis));
+  fmt::print("\n");
+  print_settings(analysis);
+  fmt::print("\n");
+  print_predictions(analysis, optimum.best);
+  print_probabilities(optimum);
+  print_relaxations(analysis);
+  print_gains(analysis);
+  print_robustness(analysis);
+  print_equivalents(analysis);
+  fmt::print("\n");
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
+    fmt::print("{}", profile_text(analysis, response, locale_is_utf8()));
+  }
+}
+
+/// The index of a numeric factor named by --contour.
+int contour_factor(const std::vector<doe::Factor>& factors, const std::string& name) {
+  std::vector<std::string> names;
+  for (const int f : analysis::numeric_factors(factors)) {
+    if (factors[f].name == name) return f;
+    names.push_back(factors[f].name);
+  }
+  throw UsageError(fmt::format("--contour: there is no numeric factor '{}'{}", name,
+                               did_you_mean_or_list(name, names)));
+}
+
+/// The response named by --response; by default the first one with a surface.
+const analysis::ResponseAnalysis& contour_response(const Options& options,
+                                                   const analysis::Analysis& analysis) {
+  const std::string wanted = options.text("response");
+  std::vector<std::string> names;
+  for (const analysis::ResponseAnalysis& response : analysis.responses) {
+    if (response.surface() == nullptr) continue;
+    if (wanted.empty() || response.response.name == wanted) return response;
+    names.push_back(response.response.name);
+  }
+  throw UsageError(fmt::format("--response: there is no response with a surface '{}'{}", wanted,
+                               did_you_mean_or_list(wanted, names)));
+}
+
+/// The requested contour plot.
+std::string asked_contour(const Options& options, const analysis::Analysis& analysis) {
+  const std::vector<std::string> names = split_list(options.text("contour"));
+  if (names.size() != 2 || names[0] == names[1]) {
+    throw UsageError("--contour: expected two factors, e.g. batch_size,decode_rate");
+  }
+  const std::vector<doe::Factor>& factors = analysis::factors_of(analysis);
+  const int x = contour_factor(factors, names[0]), y = contour_factor(factors, names[1]);
+  return contour_text(analysis, contour_response(options, analysis), x, y, locale_is_utf8());
+}
+
+/// The command that confirms the optimum, if it is the study's own and has no confirmation runs
+/// yet.
+std::string next_command(const analysis::Analysis& analysis, bool asks_otherwise) {
+  const analysis::Verdict verdict = analysis::verdict(analysis);
+  const bool confirm = verdict.status == analysis::Status::kUnconfirmed && !asks_otherwise;
+  if (confirm && !verdict.next_command.empty()) return verdict.next_command;
+  return fmt::format("doetune report {}", analysis.directory->path.string());
+}
+
+}  // namespace
+
+void describe_optimize(Options& options) {
+  add_fit_options(options);
+  add_goal_options(options);
+  options.add()("contour",
+                boost::program_options::value<std::string>()->value_name("FACTOR,FACTOR"),
+                "draw contours of a response over two factors")(
+      "response", boost::program_options::value<std::string>()->value_name("RESPONSE"),
+      "with --contour: the response to draw (the first)");
+  add_directory(options);
+}
+
+int command_optimize(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  if (!options.parse(arguments)) return kDone;
+  if (options.has("response") && !options.has("contour")) {
+    throw UsageError("--response selects the response that --contour draws; give both");
+  }
+  const study::StudyDirectory directory = open_study(options);
+  const analysis::Analysis analysis =
+      analysis::analyse(directory, analysis_options(options, directory.study));
+  say_warnings(analysis.warnings);
+  if (options.has("contour")) {
+    if (options.json()) {
+      throw UsageError("--contour is for people, --json for programs; give only one");
+    }
+    fmt::print("{}", asked_contour(options, analysis));
+    return kDone;
+  }
+  const std::string json = reports::optimum_json(analysis);
+  if (!asks_otherwise(options)) {
+    study::write_file_atomically(directory.path / "optimum.json", json);
+  }
+  if (options.json()) fmt::print("{}", json);
+  if (!analysis.optimum) {
+    print_message("no optimum: {}\n", analysis.optimum_problem);
+    const analysis::Verdict verdict = analysis::verdict(analysis);
+    say_next(verdict.next_command.empty()
+                 ? fmt::format("doetune fit {}", study::shell_quoted(directory.path.string()))
+                 : verdict.next_command);
+    return kRunsMissing;
+  }
+  if (!options.json()) print_optimum(analysis);
+  say_next(next_command(analysis, asks_otherwise(options)));
+  return meets_goals(analysis) ? kDone : kNoSettingsMeetGoals;
+}
+
+}  // namespace doetune::cli

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include "analysis/format.h"
+#include "base/json_format.h"
+#include "cli/commands/commands.h"
+#include "cli/documents.h"
+#include "cli/runs/program_check.h"
+#include "cli/terminal/plan_table.h"
+#include "cli/terminal/terminal.h"
+#include "study/argument_template.h"
+#include "study/directory/directory.h"
+#include "study/directory/plan_json.h"
+
+namespace doetune::cli {
+namespace {
+
+std::string expected_time(const study::Study& study, std::size_t runs) {
+  const auto jobs = static_cast<std::size_t>(study.run.jobs.value_or(1));
+  const double waves = static_cast<double>((runs + jobs - 1) / jobs);
+  if (study.run.expected_s) {
+    return fmt::format("about {}", duration_text(waves * *study.run.expected_s));
+  }
+  return fmt::format("unknown before the first run; at most {}, by the time limit of {} per run",
+                     duration_text(waves * study.run.timeout_s),
+                     duration_text(study.run.timeout_s));
+}
+
+void print_plan(const study::StudyDirectory& directory) {
+  const study::Study& study = directory.study;
+  const doe::Evaluation& evaluation = directory.plan.evaluation;
+  print_runs(study, directory.plan, 0);
+  fmt::print("\n{} with {} for {} model terms ({}){}\n", study.design.type,
+             analysis::count_of(evaluation.runs, "run"), evaluation.terms, study.model_name,
+             evaluation.d_efficiency
+                 ? fmt::format(", D-efficiency {:.1f} %", *evaluation.d_efficiency)
+                 : "");
+  if (directory.plan.search) print_search(*directory.plan.search);
+  fmt::print("{}\n", wrapped("expected time: " + expected_time(study, directory.plan.runs.size()),
+                             0, kColumns));
+  for (const std::string& note : directory.plan.notes) fmt::print("note: {}\n", note);
+  for (const std::string& note : notes_on_command(study))
+    fmt::print("{}\n", wrapped(note, 2, kColumns));
+}
+
+json::Format<study::StudyDirectory> planned_format(const std::string& hash = "") {
+  using study::StudyDirectory;
+  const auto expected_s = [](const StudyDirectory& directory) -> std::optional<double> {
+    const study::RunSettings& run = directory.study.run;
+    if (!run.expected_s) return std::nullopt;
+    return *run.expected_s * static_cast<double>(directory.plan.runs.size()) / run.jobs.value_or(1);
+  };
+  return json::document<StudyDirectory>({{"directory", &StudyDirectory::path},
+                                         {std::identity(), study::plan_format({hash})},
+                                         {"expected_time_s", expected_s}});
+}
+
+}  // namespace
+
+json::Schema plan_schema() { return planned_format().schema; }
+
+void describe_plan(Options& options) {
+  options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
+                "the study directory to create (default: the study file's name)")(
+      "force", "replace a plan that has no runs yet");
+  options.add_positional("STUDY.yaml", 1);
+}
+
+int command_plan(const Command& command, const Arguments& arguments) {
+  Options options(command);
+  if (!options.parse(arguments)) return kDone;
+  const std::filesystem::path file = options.required("STUDY.yaml");
+  const study::Study study = study::load_study(file);
+  const std::filesystem::path path = options.text("output", file.stem().string());
+  const study::Plan plan = study::make_plan(study);
+  check_program({path, study, plan, "", std::filesystem::absolute(file).parent_path()});
+  const study::StudyDirectory directory =
+      study::create_directory(path, study, plan, options.has("force"));
+  if (options.json()) {
+    fmt::print("{}", planned_format(directory.plan_hash).text(directory));
+  } else {
+    print_plan(directory);
+  }
+  say_next(fmt::format("doetune run {}", study::shell_quoted(directory.path.string())));
+  return kDone;
+}
+
+}  // namespace doetune::cli

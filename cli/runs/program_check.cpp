@@ -1,0 +1,81 @@
+#include "cli/runs/program_check.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "runner/attempts/workload.h"
+#include "runner/loop/run_study.h"
+#include "study/argument_template.h"
+
+namespace doetune::cli {
+
+namespace {
+
+void check_runs(const study::StudyDirectory& planned) {
+  const study::Study& study = planned.study;
+  if (!study.workload.empty()) {
+    std::vector<std::string> mistakes;
+    for (const runner::NameProblem& problem : runner::check_names(
+             study, runner::describe_workload(runner::find_workload(study.workload)))) {
+      mistakes.push_back(fmt::format("{}: {}", study.location(problem.key), problem.message));
+    }
+    if (!mistakes.empty()) throw study::StudyError(fmt::format("{}", fmt::join(mistakes, "\n")));
+  }
+  const auto launcher = runner::make_launcher(
+      study.run.launcher, {study.name, std::filesystem::absolute(planned.path), study.run});
+  runner::check_attempts(planned, *launcher);
+}
+
+/// The names of the placeholders in the command's arguments.
+std::set<std::string> names_in_command(const study::Study& study) {
+  std::set<std::string> names;
+  for (const std::string& argument : study.command) {
+    study::fill_template(argument, [&](const std::string& name) {
+      names.insert(name);
+      return std::string();
+    });
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on_command(const study::Study& study) {
+  const std::set<std::string> passed = names_in_command(study);
+  std::vector<std::string> forgotten;
+  for (const std::string& factor : study.factor_names()) {
+    if (passed.count(factor) == 0) forgotten.push_back(factor);
+  }
+  const bool passes_any = forgotten.size() < study.factors.size();
+  if (!passes_any || passed.count("request") > 0) return {};
+  for (std::string& factor : forgotten) {
+    factor = fmt::format(
+        "note: '{}' is not among the arguments of the command; the program can read it from the "
+        "file that DOETUNE_REQUEST names",
+        factor);
+  }
+  return forgotten;
+}
+
+void check_program(const study::StudyDirectory& planned) {
+  const study::Study& study = planned.study;
+  if (study.workload.empty() && study.command.empty()) {
+    throw study::StudyError(
+        fmt::format("{}: nothing to run: give the study a workload or a command (`doetune import` "
+                    "imports runs made elsewhere)",
+                    study.file.string()));
+  }
+  try {
+    check_runs(planned);
+  } catch (const runner::RunError& error) {
+    report_with_location(study, error);
+  }
+}
+
+void report_with_location(const study::Study& study, const runner::RunError& error) {
+  if (error.key.empty()) throw study::StudyError(error.what());
+  throw study::StudyError(fmt::format("{}: {}", study.location(error.key), error.what()));
+}
+
+}  // namespace doetune::cli

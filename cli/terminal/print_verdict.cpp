@@ -1,0 +1,34 @@
+#include "cli/terminal/print_verdict.h"
+
+#include <fmt/format.h>
+
+#include "cli/terminal/terminal.h"
+
+namespace doetune::cli {
+namespace {
+
+Colour colour_of(analysis::Status status) {
+  switch (status) {
+    case analysis::Status::kConfirmed:
+      return Colour::kGood;
+    case analysis::Status::kInfeasible:
+    case analysis::Status::kNotConfirmed:
+      return Colour::kBad;
+    default:
+      return Colour::kCaution;
+  }
+}
+
+}  // namespace
+
+void print_verdict(const analysis::Verdict& verdict) {
+  const std::string badge(analysis::status_name(verdict.status));
+  // Colour codes have no width, so lines are broken before the badge is coloured.
+  const std::string text = wrapped(badge + ": " + verdict.headline, 0, kColumns);
+  fmt::print("{}{}\n", coloured(badge, colour_of(verdict.status)), text.substr(badge.size()));
+  for (const std::string& caveat : verdict.caveats) {
+    fmt::print("  {}\n", wrapped("caution: " + caveat, 4, kColumns));
+  }
+}
+
+}  // namespace doetune::cli

@@ -1,0 +1,23 @@
+// The table of results: the runs of the plan with their measured responses.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "study/directory/directory.h"
+#include "study/run_record.h"
+
+namespace doetune::study {
+
+/// Computes derived responses (formula) in the study's order, replacing existing values. A value
+/// that is not finite is omitted. A formula may also use factors and the telemetry quantities of
+/// the record.
+void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord& record);
+
+/// The columns of plan.csv, then attempt,status,host,gpu,start,duration_s,<responses...>; missing
+/// values are empty. Cells that a spreadsheet would compute are marked as text (shown_as_text).
+/// Derived responses are recomputed: a formula may have been edited since the run.
+std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records);
+
+}  // namespace doetune::study

@@ -1,0 +1,259 @@
+#include "study/file/sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/nearest_name.h"
+#include "study/file/yaml.h"
+
+namespace doetune::study {
+namespace {
+
+constexpr int kMaxProcesses = 100000;
+
+class RunReader {
+ public:
+  RunReader(const YAML::Node& node, const std::vector<doe::Factor>& factors,
+            const std::filesystem::path& file)
+      : node_(node), factors_(factors), file_(file) {}
+
+  RunSettings read() const {
+    RunSettings run;
+    run.launcher = text_at(node_, "launcher", run.launcher);
+    run.jobs = whole_at(node_, "jobs");
+    run.timeout_s = seconds_at(node_, "timeout").value_or(run.timeout_s);
+    run.stop_grace_s = seconds_at(node_, "stop_grace").value_or(run.stop_grace_s);
+    run.retries = retries(node_["retries"]);
+    run.retries.backoff_s = seconds_at(node_, "backoff").value_or(run.retries.backoff_s);
+    if (text_at(node_, "on_failure", "continue") == "stop") run.on_failure = OnFailure::kStop;
+    if (text_at(node_, "outliers", "flag") == "rerun") run.outliers = Outliers::kRerun;
+    run.hang_after_s = seconds_at(node_, "hang_after");
+    read_measurement(run);
+    read_resources(run);
+    run.expected_s = seconds_at(node_, "expected");
+    read_environment(run);
+    run.after_run = texts(node_["after_run"]);
+    run.after_all = texts(node_["after_all"]);
+    read_launchers(run);
+    return run;
+  }
+
+ private:
+  [[noreturn]] void fail(const YAML::Node& node, const std::string& message) const {
+    fail_at(file_, node, message);
+  }
+
+  Retries retries(const YAML::Node& node) const {
+    Retries retries;
+    if (!node) return retries;
+    if (node.IsScalar()) {
+      const auto number = parse_number(node.Scalar());
+      if (!number || *number != std::floor(*number) || *number < 0 || *number > 100) {
+        fail(node, fmt::format("run.retries: expected an integer from 0 to 100, or {{failed, "
+                               "timed_out, lost}}, found '{:.60}'",
+                               node.Scalar()));
+      }
+      retries.failed = retries.timed_out = static_cast<int>(*number);
+      return retries;
+    }
+    retries.failed = whole_at(node, "failed").value_or(retries.failed);
+    retries.timed_out = whole_at(node, "timed_out").value_or(retries.timed_out);
+    retries.lost = whole_at(node, "lost").value_or(retries.lost);
+    return retries;
+  }
+
+  void read_measurement(RunSettings& run) const {
+    run.repeats = whole_at(node_, "repeats").value_or(run.repeats);
+    run.warmup_s = seconds_at(node_, "warmup");
+    run.min_time_s = seconds_at(node_, "min_time");
+    run.max_time_s = seconds_at(node_, "max_time");
+    if (const YAML::Node given = node_["precision"]) {
+      run.precision = parse_fraction(given.Scalar());
+      if (!run.precision) {
+        fail(given, fmt::format("run.precision: expected a fraction between 0 and 1, such as 1 % "
+                                "or 0.01, found '{:.60}'",
+                                given.Scalar()));
+      }
+    }
+    if (run.min_time_s && run.max_time_s && *run.min_time_s > *run.max_time_s) {
+      fail(node_["max_time"], fmt::format("run.max_time ({} s) is below run.min_time ({} s)",
+                                          *run.max_time_s, *run.min_time_s));
+    }
+    for (const char* key : {"min_time", "max_time"}) {
+      if (seconds_at(node_, key).value_or(0) <= run.timeout_s) continue;
+      fail(node_[key], fmt::format("run.{}: is above the time limit of an attempt, run.timeout "
+                                   "({} s)",
+                                   key, run.timeout_s));
+    }
+    if (node_["telemetry"]) run.telemetry_hz = *parse_number(node_["telemetry"].Scalar());
+  }
+
+  void read_environment(RunSettings& run) const {
+    for (const auto& entry : node_["environment"]) {
+      const std::string& name = entry.first.Scalar();
+      if (name.empty() || name.find('=') != std::string::npos) {
+        fail(entry.first,
+             fmt::format("run.environment: '{:.60}' is not a variable name; write {{NAME: value}}",
+                         name));
+      }
+      run.environment[name] = entry.second.Scalar();
+    }
+  }
+
+  /// Reads and checks the sections of the launchers.
+  void read_launchers(RunSettings& run) const {
+    run.slurm = slurm(node_["slurm"]);
+    if (run.slurm.time_limit_s.value_or(run.timeout_s) < run.timeout_s) {
+      fail(node_["slurm"]["time"],
+           fmt::format("run.slurm.time ({} s) is below run.timeout ({} s), the time limit of an "
+                       "attempt",
+                       *run.slurm.time_limit_s, run.timeout_s));
+    }
+    run.ssh = ssh(node_["ssh"]);
+    if (run.launcher == "ssh" && run.ssh.hosts.empty()) {
+      const YAML::Node hosts = node_["ssh"] ? node_["ssh"]["hosts"] : node_["launcher"];
+      fail(hosts, "run.launcher: ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}");
+    }
+  }
+
+  void read_resources(RunSettings& run) const {
+    if (const YAML::Node limit = node_["memory_limit"]) {
+      run.memory_limit_bytes = parse_size(limit.Scalar());
+      if (!run.memory_limit_bytes) {
+        fail(limit, fmt::format(
+                        "run.memory_limit: expected a size such as 8 GiB or 500 MB, found '{:.60}'",
+                        limit.Scalar()));
+      }
+    }
+    if (node_["gpus_per_run"]) run.gpus_per_run = count("gpus_per_run", 0, 1024);
+    run.runs_per_gpu = whole_at(node_, "runs_per_gpu").value_or(run.runs_per_gpu);
+    run.cpus_per_run = whole_at(node_, "cpus_per_run");
+    if (node_["processes"]) run.processes = count("processes", 1, kMaxProcesses);
+    run.ranks = text_at(node_, "ranks", run.ranks);
+  }
+
+  /// An integer, or "{factor}".
+  Count count(const char* key, int minimum, int maximum) const {
+    const YAML::Node node = node_[key];
+    const std::string& given = node.Scalar();
+    const auto number = parse_number(given);
+    if (number && *number == std::floor(*number) && *number >= minimum && *number <= maximum) {
+      return {static_cast<int>(*number), ""};
+    }
+    if (number || given.size() < 3 || given.front() != '{' || given.back() != '}') {
+      fail(node, fmt::format("run.{}: expected an integer from {} to {}, or a factor as "
+                             "\"{{name}}\", found '{:.60}'",
+                             key, minimum, maximum, given));
+    }
+    const std::string name = given.substr(1, given.size() - 2);
+    std::vector<std::string> names;
+    for (const doe::Factor& factor : factors_) {
+      if (factor.is_categorical()) continue;
+      if (factor.name == name) return {0, name};
+      names.push_back(factor.name);
+    }
+    fail(node, fmt::format("run.{}: '{:.60}' is not a numeric factor{}", key, name,
+                           did_you_mean_or_list(name, names)));
+  }
+
+  SlurmSettings slurm(const YAML::Node& node) const {
+    SlurmSettings slurm;
+    slurm.partition = text_at(node, "partition", "");
+    slurm.account = text_at(node, "account", "");
+    slurm.gres = text_at(node, "gres", "");
+    slurm.time_limit_s = seconds_at(node, "time");
+    if (node) slurm.options = texts(node["options"]);
+    slurm.nodes = whole_at(node, "nodes").value_or(slurm.nodes);
+    slurm.max_queued = whole_at(node, "queued").value_or(slurm.max_queued);
+    slurm.poll_s = seconds_at(node, "poll").value_or(slurm.poll_s);
+    slurm.program = text_at(node, "program", "");
+    return slurm;
+  }
+
+  SshSettings ssh(const YAML::Node& node) const {
+    SshSettings ssh;
+    if (!node) return ssh;
+    for (const YAML::Node& host : node["hosts"]) {
+      ssh.hosts.push_back(ssh_host(host));
+      const auto is_same = [&](const SshHost& other) {
+        return other.name == ssh.hosts.back().name;
+      };
+      if (std::any_of(ssh.hosts.begin(), ssh.hosts.end() - 1, is_same)) {
+        fail(host, fmt::format("run.ssh.hosts: '{:.60}' is listed twice; set its `jobs` to the "
+                               "number of concurrent runs",
+                               ssh.hosts.back().name));
+      }
+    }
+    ssh.options = texts(node["options"]);
+    ssh.program = text_at(node, "program", "");
+    return ssh;
+  }
+
+  SshHost ssh_host(const YAML::Node& node) const {
+    SshHost host;
+    const YAML::Node name = node.IsScalar() ? node : node["name"];
+    host.name = name.Scalar();
+    if (host.name.empty() || host.name.front() == '-') {  // ssh would take it as an option
+      fail(name, fmt::format("run.ssh.hosts: '{:.60}' is not a host name", host.name));
+    }
+    if (node.IsScalar()) return host;
+    host.jobs = whole_at(node, "jobs").value_or(host.jobs);
+    host.gpus = texts(node["gpus"]);
+    return host;
+  }
+
+  const YAML::Node& node_;
+  const std::vector<doe::Factor>& factors_;
+  const std::filesystem::path& file_;
+};
+
+/// A number and the unit after it.
+std::pair<std::optional<double>, std::string> number_and_unit(const std::string& text) {
+  const auto digits = text.find_last_of("0123456789.");
+  if (digits == std::string::npos) return {};
+  const auto unit_at = text.find_first_not_of(' ', digits + 1);
+  return {parse_number(text.substr(0, digits + 1)),
+          unit_at == std::string::npos ? "" : text.substr(unit_at)};
+}
+
+}  // namespace
+
+RunSettings read_run(const YAML::Node& node, const std::vector<doe::Factor>& factors,
+                     const std::filesystem::path& file) {
+  return node ? RunReader(node, factors, file).read() : RunSettings();
+}
+
+std::optional<std::int64_t> parse_size(const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, double>, 8> kUnits{{
+      {"", 1},
+      {"B", 1},
+      {"kB", 1e3},
+      {"MB", 1e6},
+      {"GB", 1e9},
+      {"KiB", 1024.0},
+      {"MiB", 1024.0 * 1024},
+      {"GiB", 1024.0 * 1024 * 1024},
+  }};
+  const auto [number, unit] = number_and_unit(text);
+  const auto known =
+      std::find_if(kUnits.begin(), kUnits.end(),
+                   [&, &name = unit](const auto& entry) { return entry.first == name; });
+  if (!number || known == kUnits.end()) return std::nullopt;
+  const double bytes = *number * known->second;
+  if (!(bytes >= 1) || bytes > 1e15) return std::nullopt;
+  return static_cast<std::int64_t>(bytes);
+}
+
+std::optional<double> parse_fraction(const std::string& text) {
+  const auto [number, unit] = number_and_unit(text);
+  if (!number || (!unit.empty() && unit != "%")) return std::nullopt;
+  const double fraction = unit == "%" ? *number / 100 : *number;
+  if (!(fraction > 0) || fraction >= 1) return std::nullopt;
+  return fraction;
+}
+
+}  // namespace doetune::study
