@@ -5,6 +5,8 @@
 #include "base/random.h"
 #include "surfaces/fit.h"
 #include "surfaces/optimum.h"
+#include "surfaces/optimum/pareto.h"
+#include "surfaces/optimum/robustness.h"
 #include "tests/surfaces/published_fccd.h"
 
 using namespace doetune;
@@ -354,13 +356,67 @@ TEST_CASE("Settings that cannot run are a limit that is missed", "[surfaces][opt
   surfaces::OptimumRequest request;
   request.factors = {continuous("a")};
   request.responses = {{"y", &up, Goal{GoalType::kMaximize, -1, 1}}};
-  request.feasibility = [](const Eigen::VectorXd& c) { return c[0] > 0.405 ? 0.2 : 0.9; };
+  request.feasibility = [](const Eigen::MatrixXd& coded) -> Eigen::VectorXd {
+    return (coded.col(0).array() > 0.405).select(Eigen::VectorXd::Constant(coded.rows(), 0.2), 0.9);
+  };
+  request.min_feasibility = 0.5;
   CHECK(surfaces::find_optimum(request).best.settings[0] == Approx(0.4));
   request.min_feasibility = 0.95;
   const surfaces::Optimum none = surfaces::find_optimum(request);
   CHECK_FALSE(none.feasible);
   CHECK(none.best.violation == Approx(0.05));
   CHECK(*none.best.feasibility == 0.9);
+}
+
+TEST_CASE("Limits are met with the confidence wanted", "[surfaces][optimum]") {
+  // z = a with a standard deviation of 0.1 and 100 degrees of freedom, whose Student quantiles are
+  // 1.290 (0.9) and 1.660 (0.95, both ends of 0.9).
+  const Known up(rising, 0.1);
+  surfaces::OptimumRequest request;
+  request.factors = {continuous("a")};
+  request.responses = {{"latency", &up, Goal{GoalType::kAtMost, -9, 0.5}},
+                       {"rate", &up, Goal{GoalType::kMaximize, -1, 1}}};
+  Goal& limit = *request.responses[0].goal;
+  const auto best = [&] { return surfaces::find_optimum(request).best; };
+  CHECK(best().settings[0] == Approx(0.5));
+  limit.confidence = 0.9;
+  CHECK(best().settings[0] == Approx(0.37));
+  CHECK(best().doubt == 0);
+  CHECK(*best().predictions[0].goal_met_probability >= 0.9);
+  limit.of = doe::LimitOf::kMean;  // known exactly
+  CHECK(best().settings[0] == Approx(0.5));
+  limit.of = doe::LimitOf::kRun;
+  limit.type = GoalType::kWithin;
+  CHECK(best().settings[0] == Approx(0.33));
+  // Out of reach with this confidence: the surest of the settings whose mean meets the limit.
+  limit.type = GoalType::kAtMost;
+  limit.high = -0.9;
+  const surfaces::Optimum surest = surfaces::find_optimum(request);
+  CHECK(surest.feasible);
+  CHECK(surest.best.settings[0] == Approx(-1));
+  CHECK(surest.best.doubt == Approx(1.290 - 1).margin(0.001));
+}
+
+TEST_CASE("Nothing that is proposed is unlikely to complete", "[surfaces][optimum][pareto]") {
+  const Known up(rising, 0.1), down(falling, 0.1);
+  surfaces::OptimumRequest request;
+  request.factors = {continuous("a"), continuous("b")};
+  request.responses = {{"y", &up, Goal{GoalType::kMaximize, -1, 1}},
+                       {"z", &down, Goal{GoalType::kMaximize, -1, 1}}};
+  request.feasibility = [](const Eigen::MatrixXd& coded) -> Eigen::VectorXd {
+    return (coded.col(0).array() > 0.205).select(Eigen::VectorXd::Zero(coded.rows()), 1);
+  };
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  for (const surfaces::Candidate& candidate : optimum.alternatives) {
+    CHECK(candidate.settings[0] <= 0.2);
+  }
+  for (const surfaces::ParetoPoint& point : surfaces::pareto_front(request).points) {
+    CHECK(point.candidate.settings[0] <= 0.2);
+  }
+  // A ramp ends where the best settings that complete are.
+  CHECK(surfaces::predicted_ranges(request)[0].high == Approx(0.2));
+  CHECK(surfaces::robustness(request, {0.2, 0}).min_feasibility == 0.0);
+  CHECK(surfaces::robustness(request, {0.1, 0}).min_feasibility == 1.0);
 }
 
 TEST_CASE("Constraints that leave nothing are named", "[surfaces][optimum]") {
