@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/best_run.h"
 #include "analysis/blocks.h"
 #include "analysis/fit_response.h"
 #include "base/parallel.h"
 #include "study/directory/journal.h"
+#include "study/directory/original_file.h"
 #include "study/directory/results.h"
 #include "surfaces/models/parametric_model.h"
 
@@ -69,6 +71,7 @@ std::optional<surfaces::Feasibility> completion_model(
     if (run.validates() || record == records.end()) continue;
     const study::RunStatus status = record->second.status;
     if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
+    if (record->second.same_as) continue;  // not executed, so no further evidence
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
     completed.push_back(status == study::RunStatus::kCompleted);
   }
@@ -116,6 +119,18 @@ std::optional<Goal> goal_of(const study::Response& response) {
               1,
               response.confidence,
               response.of};
+}
+
+/// The goal of a response by the study or, instead, by the options; its weight is the study's.
+std::optional<Goal> wanted_goal(const study::Response& response, const AnalysisOptions& options) {
+  const auto given = options.goals.find(response.name);
+  if (given == options.goals.end()) return goal_of(response);
+  Goal goal = given->second;
+  goal.weight = response.weight;
+  goal.importance = response.importance;
+  goal.confidence = response.confidence;
+  goal.of = response.of;
+  return goal;
 }
 
 /// Ramps end at the lowest and highest prediction in the region unless the study says otherwise; a
@@ -168,16 +183,8 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
   }
   for (const ResponseAnalysis& response : analysis.responses) {
     if (response.surface() == nullptr) continue;
-    std::optional<Goal> goal = goal_of(response.response);
-    const auto given = options.goals.find(response.response.name);
-    if (given != options.goals.end()) {
-      goal = given->second;
-      goal->weight = response.response.weight;
-      goal->importance = response.response.importance;
-      goal->confidence = response.response.confidence;
-      goal->of = response.response.of;
-    }
-    request.responses.push_back({response.response.name, response.surface(), goal, response.runs});
+    request.responses.push_back({response.response.name, response.surface(),
+                                 wanted_goal(response.response, options), response.runs});
   }
   return request;
 }
@@ -288,6 +295,39 @@ void close_ramps(surfaces::OptimumRequest& request, const std::vector<surfaces::
   }
 }
 
+/// The lowest and highest measured value of a response; empty if no completed run has one.
+std::optional<surfaces::Interval> measured_range(const Analysis& analysis,
+                                                 const std::string& response) {
+  std::optional<surfaces::Interval> range;
+  for (const auto& [run, record] : analysis.records) {
+    const auto value = record.responses.find(response);
+    if (record.status != study::RunStatus::kCompleted || value == record.responses.end()) continue;
+    if (!range) range = {value->second, value->second};
+    range->low = std::min(range->low, value->second);
+    range->high = std::max(range->high, value->second);
+  }
+  return range;
+}
+
+/// Where no optimum can be predicted, the best measured run is the answer. Responses without a
+/// surface get their goals, with ramps over the measured values.
+void take_measured(Analysis& analysis, const AnalysisOptions& options) {
+  std::map<std::string, Goal> goals = analysis.goals;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    std::optional<Goal> goal = wanted_goal(response.response, options);
+    if (!goal || goals.contains(response.response.name)) continue;
+    const auto range = measured_range(analysis, response.response.name);
+    if (!range) return;
+    close_ramp(*goal, *range);
+    goals[response.response.name] = *goal;
+  }
+  analysis.goals = std::move(goals);
+  const std::optional<BestRun> best = best_measured_run(analysis);
+  if (!best) return;
+  analysis.measured = MeasuredAnswer{best->run, best->meets_limits, analysis.optimum_problem};
+  analysis.optimum_problem.clear();
+}
+
 /// Sets the goals even if there is no optimum because a response has no surface.
 void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
   surfaces::OptimumRequest request = request_of(analysis, options);
@@ -324,6 +364,9 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
   const study::JournalContent journal = study::read_journal(directory);
   analysis.records = study::final_records(journal.records);
   analysis.warnings = journal.warnings;
+  if (auto edited = study::edited_original(directory)) {
+    analysis.warnings.push_back(std::move(*edited));
+  }
   for (auto& [run, record] : analysis.records) {
     const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
     study::add_derived_responses(directory.study, planned, record);
@@ -349,6 +392,7 @@ Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& 
   analysis.feasibility = completion_model(directory, analysis.records);
   if (analysis.feasibility) analysis.min_feasibility = min_feasibility_of(analysis);
   seek_optimum(analysis, options);
+  if (!analysis.optimum && options.hold.empty()) take_measured(analysis, options);
   return analysis;
 }
 

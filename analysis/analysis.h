@@ -37,11 +37,18 @@ struct FitDiagnostics {
   std::optional<surfaces::ShapeCertainty> shape;
 };
 
+/// A surface fitted because the runs do not determine the study's model.
+struct Fallback {
+  std::string model;   ///< the one that was fitted: "linear"
+  std::string reason;  ///< "11 completed runs do not determine the 15 coefficients of the ..."
+};
+
 struct ResponseAnalysis {
   study::Response response;
-  std::optional<surfaces::Fit> fit;  ///< the polynomial; empty if the runs do not support one
-  std::string problem;               ///< why there is no fit
-  std::vector<int> runs = {};        ///< run numbers of the rows of the fit
+  std::optional<surfaces::Fit> fit;       ///< the polynomial; empty if the runs do not support one
+  std::string problem;                    ///< why there is no fit
+  std::vector<int> runs = {};             ///< run numbers of the rows of the fit
+  std::optional<Fallback> fallback = {};  ///< if `fit` is smaller than the study's model
   std::map<int, std::string> block_names = {};  ///< names of blocks that are not the plan's
   FitDiagnostics diagnostics = {};              ///< of `fit`, if there is one
   std::optional<surfaces::SequentialSummary> sequential = {};
@@ -90,6 +97,13 @@ struct OptimumDetails {
   std::vector<surfaces::Relaxation> relaxations;  ///< if not all limits can be met
 };
 
+/// The best completed run: the answer if no optimum can be predicted.
+struct MeasuredAnswer {
+  int run = 0;
+  bool meets_limits = false;
+  std::string reason;  ///< why there is no optimum
+};
+
 struct Analysis {
   const study::StudyDirectory* directory = nullptr;
   std::map<int, study::RunRecord> records;  ///< final record of each run that has one
@@ -102,7 +116,8 @@ struct Analysis {
                                ///< most the highest of a completed run
   std::optional<surfaces::Optimum> optimum;  ///< empty without goals or if a response with a goal
                                              ///< has no surface
-  std::string optimum_problem;               ///< why there is no optimum
+  std::optional<MeasuredAnswer> measured;    ///< if there is no optimum, but a run with all goals
+  std::string optimum_problem;               ///< why there is neither of them
   std::optional<OptimumDetails> details;     ///< of the optimum
   std::map<std::string, surfaces::Goal> goals;  ///< as used, with the ends of all ramps
 

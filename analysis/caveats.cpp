@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 #include "analysis/fitted_runs.h"
 #include "analysis/format.h"
 #include "analysis/run_quality.h"
@@ -42,6 +45,19 @@ void add_about_surfaces(const std::vector<std::string>& named, std::string_view 
                                 listed(named), named.size() == 1 ? of_one : of_several));
 }
 
+/// Surfaces smaller than the study's model, grouped by the model that was fitted.
+void add_fallback_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> named;
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (!response.fallback) continue;
+    named[{response.fallback->model, response.fallback->reason}].push_back(response.response.name);
+  }
+  for (const auto& [fallback, responses] : named) {
+    caveats.push_back(fmt::format("A smaller model than planned is fitted to {} ({}): {}.",
+                                  listed(responses), fallback.first, fallback.second));
+  }
+}
+
 /// Surfaces that need care, grouped by the kind of problem.
 void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
   if (!any_fit(analysis) && FittedRuns(analysis).missing > 0) return;  // runs are pending
@@ -76,6 +92,9 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
 }
 
 void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
+  if (analysis.measured && any_fit(analysis)) {  // otherwise the missing fits are the reason
+    caveats.push_back(fmt::format("There is no optimum: {}.", analysis.measured->reason));
+  }
   if (!analysis.optimum || !analysis.optimum->feasible) return;
   if (analysis.optimum->at_bound.empty()) return;
   constexpr std::size_t kMaxNames = 8;
@@ -101,6 +120,7 @@ std::vector<std::string> caveats(const Analysis& analysis,
   for (std::string& caveat : confirmation_caveats(analysis, confirmation)) {
     all.push_back(std::move(caveat));
   }
+  add_fallback_caveats(analysis, all);
   add_fit_caveats(analysis, all);
   add_optimum_caveats(analysis, all);
   return all;

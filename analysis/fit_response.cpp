@@ -8,6 +8,7 @@
 #include "analysis/blocks.h"
 #include "base/parallel.h"
 #include "surfaces/models/gaussian_process.h"
+#include "surfaces/selection/estimable.h"
 #include "surfaces/selection/sequential_models.h"
 
 namespace doetune::analysis {
@@ -44,6 +45,7 @@ class ResponseFit {
       : study_(study),
         runs_(runs),
         settings_(settings_of(response, options)),
+        model_name_(options.model.value_or(study.model_name)),
         model_(options.model ? doe::Model::named(*options.model, study.factors) : study.model),
         options_(options_of(runs, settings_)),
         transform_(options.transform.value_or(response.transform)),
@@ -56,6 +58,7 @@ class ResponseFit {
       result_.problem = "no completed run has measured it";
       return;
     }
+    fall_back();
     try {
       choose_transform();
       model_variance();
@@ -81,6 +84,7 @@ class ResponseFit {
       if (!result_.problem.empty()) result_.problem += "; ";
       result_.problem += doe::word_of(settings_.surface) + ": " + error.what();
     }
+    if (result_.fallback && result_.choice) result_.fallback->model = result_.choice->best().name;
     name_blocks();
     return std::move(result_);
   }
@@ -114,6 +118,39 @@ class ResponseFit {
     for (surfaces::Coefficient& effect : result_.fit->block_effects) {
       effect.term = with_block_names(std::move(effect.term), runs_.block_names);
     }
+  }
+
+  /// If the runs do not determine the model: the largest named one that they do; if nothing was
+  /// asked for that only this one has, the best of those up to it, as for `model: auto`. Selections
+  /// that start from few terms need no smaller model, and a law or a Gaussian process none at all.
+  void fall_back() {
+    const bool polynomial = settings_.surface == SurfaceType::kPolynomial;
+    if (!polynomial && settings_.surface != SurfaceType::kAuto) return;
+    const bool selects = settings_.selection != doe::SelectionMethod::kNone;
+    if (selects && settings_.selection != doe::SelectionMethod::kBackward) return;
+    if (is_determined(model_)) return;
+    for (const char* name : {"quadratic", "interactions", "linear"}) {
+      doe::Model smaller = doe::Model::named(name, study_.factors);
+      if (!is_determined(smaller)) continue;
+      if (polynomial) {
+        result_.fallback = {
+            name, fmt::format("{} not determine the {} coefficients of the {} model",
+                              runs_.runs.size() == 1
+                                  ? "1 completed run does"
+                                  : fmt::format("{} completed runs do", runs_.runs.size()),
+                              model_.column_count(), model_name_)};
+        const bool compares = !selects && settings_.loss == doe::Loss::kSquares &&
+                              settings_.variance == VarianceType::kConstant;
+        if (compares) settings_.surface = SurfaceType::kAuto;
+      }
+      model_ = std::move(smaller);
+      return;
+    }
+  }
+
+  bool is_determined(const doe::Model& model) const {
+    return surfaces::estimable_terms(model, runs_.coded, runs_.blocks).size() ==
+           model.terms().size();
   }
 
   void choose_transform() {
@@ -267,6 +304,7 @@ class ResponseFit {
   const study::Study& study_;
   const ResponseRuns& runs_;
   study::FitSettings settings_;
+  std::string model_name_;
   doe::Model model_;
   FitOptions options_;
   doe::TransformType transform_;

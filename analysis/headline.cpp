@@ -87,6 +87,40 @@ std::string doubt_text(const Analysis& analysis) {
   return " No configuration meets every limit with the confidence wanted; this one comes nearest.";
 }
 
+/// "run 7 (throughput 512 images/s, latency 9 ms)".
+std::string measured_run_text(const Analysis& analysis, int run) {
+  const study::RunRecord& record = analysis.records.at(run);
+  std::string values;
+  for (const std::string& name : sought_responses(analysis)) {
+    values +=
+        fmt::format("{}{} {}", values.empty() ? "" : ", ", name,
+                    with_unit(short_number(record.responses.at(name)), unit_of(analysis, name)));
+  }
+  return fmt::format("run {} ({})", run, values);
+}
+
+std::string measured_headline(const Analysis& analysis) {
+  const std::vector<std::string> limited = limited_responses(analysis);
+  const char* limits = limited.empty()                   ? ""
+                       : analysis.measured->meets_limits ? ", and meets "
+                                                         : ", but does not meet ";
+  return fmt::format(
+      "No optimum can be predicted from {}. Of the measured runs {} is the best{}{}.",
+      count_of(analysis.completed(), "completed run"),
+      measured_run_text(analysis, analysis.measured->run), limits,
+      limited.empty() ? "" : limits_named(limited));
+}
+
+/// "This rests on the linear model: ..."; empty if every surface is the study's.
+std::string fallback_sentence(const Analysis& analysis) {
+  for (const ResponseAnalysis& response : analysis.responses) {
+    if (!response.fallback || !analysis.goals.contains(response.response.name)) continue;
+    return fmt::format(" This rests on a smaller model than planned ({}), because {}.",
+                       response.fallback->model, response.fallback->reason);
+  }
+  return "";
+}
+
 std::string optimum_headline(const Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   if (!optimum.feasible) {
@@ -143,6 +177,7 @@ std::vector<std::string> ends_out_of_reach(const Analysis& analysis) {
 }
 
 std::string predicted_headline(const Analysis& analysis) {
+  if (analysis.measured) return measured_headline(analysis);
   const int done = analysis.completed();
   if (!any_fit(analysis)) {
     if (done > 0) {
@@ -167,7 +202,7 @@ std::string predicted_headline(const Analysis& analysis) {
                                              : analysis.optimum_problem) +
            ".";
   }
-  return optimum_headline(analysis);
+  return optimum_headline(analysis) + fallback_sentence(analysis);
 }
 
 }  // namespace doetune::analysis

@@ -13,10 +13,12 @@
 namespace doetune::analysis {
 namespace {
 
-/// Number of runs to add if the surfaces were wrong.
+/// Number of runs to add if the surfaces were wrong; at least those that the study's model lacks.
 int runs_to_augment(const Analysis& analysis) {
-  constexpr int kMin = 4;
-  return std::max(kMin, 2 * static_cast<int>(factors_of(analysis).size()));
+  constexpr int kMin = 4, kSpare = 3;
+  const int lacking =
+      analysis.directory->study.model.column_count() + kSpare - analysis.completed();
+  return std::max({kMin, 2 * static_cast<int>(factors_of(analysis).size()), lacking});
 }
 
 /// A command about this study.
@@ -33,6 +35,10 @@ NextStep next_of_partial(const Analysis& analysis) {
     return {command(analysis, "check"), "makes one run and shows what it prints"};
   }
   if (runs.missing > 0) return {command(analysis, "run"), "makes the runs that are missing"};
+  if (analysis.measured) {
+    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+            "adds runs, so that surfaces can be fitted"};
+  }
   if (runs.incomplete > 0) return {command(analysis, "status"), "shows why runs did not complete"};
   std::vector<std::string> without;
   for (const ResponseAnalysis& response : analysis.responses) {
@@ -75,6 +81,13 @@ NextStep next_of_unconfirmed(const Analysis& analysis,
   if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
     return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
             "adds runs, from which the error of the surfaces is estimated"};
+  }
+  const bool smaller =
+      std::any_of(analysis.responses.begin(), analysis.responses.end(),
+                  [](const ResponseAnalysis& response) { return response.fallback.has_value(); });
+  if (smaller && !confirmation) {
+    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+            "adds runs, so that the study's model can be fitted"};
   }
   if (is_at_today(analysis)) {
     return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),

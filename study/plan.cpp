@@ -62,10 +62,11 @@ std::string aliased_terms(const std::vector<std::string>& aliases) {
                      aliases.size() == 1 ? "is" : "are");
 }
 
-/// Rejects a design with too few runs for the model, unless the design type or the user intends it.
-void check_singular(const Study& study, Plan& plan) {
+/// Rejects a design with too few runs for the model, unless the design type or the caller intends
+/// it.
+void check_singular(const Study& study, bool any_runs, Plan& plan) {
   const doe::Evaluation& evaluation = plan.evaluation;
-  const bool meant = !doe::find_design_type(study.design.type).needs_model ||
+  const bool meant = any_runs || !doe::find_design_type(study.design.type).needs_model ||
                      !study.design.options.possible.empty();
   if (meant) {
     plan.notes.push_back(fmt::format("{} runs do not determine the {} coefficients of the model",
@@ -135,7 +136,7 @@ Eigen::MatrixXd Plan::coded(const std::vector<doe::Factor>& factors) const {
   return x.topRows(rows);
 }
 
-Plan make_plan(const Study& study) {
+Plan make_plan(const Study& study, bool any_runs) {
   doe::Design design;
   const doe::DesignRequest request = request_of(study);
   try {
@@ -146,8 +147,13 @@ Plan make_plan(const Study& study) {
   Plan plan;
   plan.notes = design.notes;
   plan.search = design.search;
+  if (!study.design.next_better.empty()) {
+    plan.notes.push_back(
+        fmt::format("the study names no design, so {} is proposed; the next better one: {}",
+                    study.design.type, study.design.next_better));
+  }
   plan.evaluation = doe::evaluate(study.model, design.coded());
-  if (!plan.evaluation.d_efficiency) check_singular(study, plan);
+  if (!plan.evaluation.d_efficiency) check_singular(study, any_runs, plan);
   std::vector<int> order(design.points.size());
   std::iota(order.begin(), order.end(), 0);
   if (study.design.type != "table") order = doe::random_run_order(design, study.seed);

@@ -51,6 +51,8 @@ struct RunRecord {
   std::string bottleneck;                   ///< what limited the run; empty if not determined
   std::string evidence;                     ///< for the bottleneck, as a sentence
   std::vector<std::string> flags;           ///< reasons to doubt the measurement, as sentences
+  /// The infeasible run with the same settings, for which this one was not executed.
+  std::optional<int> same_as;
   std::string conditions;  ///< ID of the file conditions/ID.json of the study; may be empty
 };
 

@@ -24,7 +24,8 @@ struct Retries {
   double backoff_s = 0;  ///< before the first retry of a run; doubled for each further one
 };
 
-enum class OnFailure { kContinue, kStop };
+/// kFirstThree: stop if the first three runs of a plan fail in the same way.
+enum class OnFailure { kFirstThree, kContinue, kStop };
 enum class Outliers { kFlag, kRerun };
 
 /// `run.slurm`: what is requested from Slurm.
@@ -60,7 +61,7 @@ struct RunSettings {
   double timeout_s = 600;   ///< of one attempt
   double stop_grace_s = 5;  ///< between SIGTERM and SIGKILL
   Retries retries;
-  OnFailure on_failure = OnFailure::kContinue;
+  OnFailure on_failure = OnFailure::kFirstThree;
   Outliers outliers = Outliers::kFlag;
   int repeats = 1;                   ///< measurements within a run; passed to the workload
   std::optional<double> warmup_s;    ///< passed to the workload

@@ -12,6 +12,7 @@
 #include "base/nearest_name.h"
 #include "doe/design.h"
 #include "doe/expression.h"
+#include "doe/proposed_design.h"
 #include "study/file/schema.h"
 #include "study/file/sections.h"
 #include "study/file/yaml.h"
@@ -187,8 +188,7 @@ class Reader {
         if (study_.model.terms().empty()) fail(node, "model: the list is empty");
       } else {
         const bool named = node && node.Scalar() != "auto";
-        study_.model_name =
-            named ? node.Scalar() : doe::find_design_type(study_.design.type).default_model;
+        study_.model_name = named ? node.Scalar() : default_model_;
         study_.model = doe::Model::named(study_.model_name, study_.factors);
       }
     } catch (const doe::ModelError& error) {
@@ -209,8 +209,22 @@ class Reader {
   }
 
   void read_design_section() {
-    const YAML::Node node = root_["design"];
-    if (node) study_.design = read_design(node, file_);
+    if (const YAML::Node node = root_["design"]) {
+      study_.design = read_design(node, file_);
+      default_model_ = doe::find_design_type(study_.design.type).default_model;
+      return;
+    }
+    const doe::ProposedDesign proposed = doe::propose_design(study_.factors, study_.region);
+    default_model_ = proposed.model;
+    const YAML::Node model = root_["model"];
+    const bool is_its_model =
+        !model ||
+        (model.IsScalar() && (model.Scalar() == "auto" || model.Scalar() == proposed.model));
+    if (is_its_model) {
+      study_.design = {proposed.type, proposed.options, {}, proposed.next_better};
+    } else {
+      study_.design.type = "auto";
+    }
   }
 
   void read_responses() {
@@ -250,6 +264,7 @@ class Reader {
   const YAML::Node root_;
   const std::filesystem::path& file_;
   Study study_;
+  std::string default_model_;                 ///< of the design
   std::map<std::string, std::string> names_;  ///< what each name stands for
 };
 

@@ -50,9 +50,10 @@ struct Response {
 };
 
 struct DesignSettings {
-  std::string type = "fccd";
+  std::string type = "fccd";  ///< as proposed (doe::propose_design) if the study names none
   doe::DesignOptions options;
-  std::filesystem::path table;  ///< type `table`: path of the CSV file, relative to the study file
+  std::filesystem::path table;   ///< type `table`: path of the CSV file, relative to the study file
+  std::string next_better = {};  ///< of a proposed design; empty if the study names a design
 };
 
 /// Fixed for all runs: numbers are passed as numbers, anything else as a string.

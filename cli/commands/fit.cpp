@@ -8,6 +8,7 @@
 #include "analysis/verdict.h"
 #include "cli/commands/commands.h"
 #include "cli/options/study_argument.h"
+#include "cli/terminal/print_verdict.h"
 #include "cli/terminal/profile_chart.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_canvas.h"
@@ -140,6 +141,12 @@ void print_fit(const analysis::Analysis& analysis, const analysis::ResponseAnaly
       response.response.unit.empty() ? "" : " [" + response.response.unit + "]";
   fmt::print("{}\n", coloured(response.response.name + unit, Colour::kStrong));
   if (!response.problem.empty()) fmt::print("  no surface: {}\n", response.problem);
+  if (response.fallback) {
+    const std::string caution =
+        fmt::format("caution: a smaller model than planned is fitted ({}): {}",
+                    response.fallback->model, response.fallback->reason);
+    fmt::print("  {}\n", wrapped(caution, 4, kColumns));
+  }
   print_surface(response);
   if (!response.fit) {
     fmt::print("\n");
@@ -190,12 +197,15 @@ int command_fit(const Command& command, const Arguments& arguments) {
       print_findings(found);
     }
   }
+  if (analysis.measured && !options.json()) print_verdict(analysis::verdict(analysis));
   const bool any_surface =
       std::any_of(analysis.responses.begin(), analysis.responses.end(),
                   [](const auto& response) { return response.surface() != nullptr; });
   if (!any_surface && analysis.completed() > 0) {
-    say_next(
-        fmt::format("doetune augment {} --runs N", study::shell_quoted(directory.path.string())));
+    const std::string next = analysis::verdict(analysis).next_command;
+    say_next(!next.empty() ? next
+                           : fmt::format("doetune augment {} --runs N",
+                                         study::shell_quoted(directory.path.string())));
     return kRunsMissing;
   }
   if (analysis.completed() == 0) {

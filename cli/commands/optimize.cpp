@@ -184,6 +184,26 @@ void print_optimum(const analysis::Analysis& analysis) {
   }
 }
 
+/// The best measured run, which is the answer if no optimum can be predicted.
+void print_measured(const analysis::Analysis& analysis) {
+  const study::StudyDirectory& directory = *analysis.directory;
+  const int run = analysis.measured->run;
+  print_verdict(analysis::verdict(analysis));
+  fmt::print("\n");
+  TextTable settings({"factor", "setting", "unit"});
+  const auto& measured = directory.plan.runs[static_cast<std::size_t>(run - 1)].settings;
+  for (std::size_t f = 0; f < directory.study.factors.size(); ++f) {
+    const doe::Factor& factor = directory.study.factors[f];
+    settings.add({factor.name, factor.format(measured[f]), factor.unit});
+  }
+  fmt::print("{}\n", settings.str());
+  TextTable responses({"response", "measured", "unit"});
+  for (const auto& [name, value] : analysis.records.at(run).responses) {
+    responses.add({name, analysis::short_number(value), analysis::unit_of(analysis, name)});
+  }
+  fmt::print("{}", responses.str());
+}
+
 /// The index of a numeric factor named by --contour.
 int contour_factor(const std::vector<doe::Factor>& factors, const std::string& name) {
   std::vector<std::string> names;
@@ -265,7 +285,8 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   }
   if (options.json()) fmt::print("{}", json);
   if (!analysis.optimum) {
-    print_message("no optimum: {}\n", analysis.optimum_problem);
+    if (!analysis.measured) print_message("no optimum: {}\n", analysis.optimum_problem);
+    if (analysis.measured && !options.json()) print_measured(analysis);
     const analysis::Verdict verdict = analysis::verdict(analysis);
     say_next(verdict.next_command.empty()
                  ? fmt::format("doetune fit {}", study::shell_quoted(directory.path.string()))

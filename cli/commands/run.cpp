@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "analysis/format.h"
@@ -71,6 +72,17 @@ void say_why_none(const runner::RunCounts& counts) {
   }
 }
 
+/// Prints what the program printed in the last of the runs that made doetune give up.
+void say_what_was_printed(const study::StudyDirectory& directory,
+                          const analysis::Records& records) {
+  const auto last = std::find_if(records.rbegin(), records.rend(), [](const auto& entry) {
+    return entry.second.status == study::RunStatus::kFailed;
+  });
+  if (last == records.rend()) return;
+  const std::string printed = printed_in(directory.attempt(last->first, last->second.attempt));
+  if (!printed.empty()) print_message("Last output of run {}:\n{}", last->first, printed);
+}
+
 int conclude(const study::StudyDirectory& directory, const runner::RunSummary& summary) {
   const runner::RunCounts& counts = summary.counts;
   if (summary.interrupted) return conclude_interrupted(directory, "run");
@@ -79,6 +91,7 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
     const auto records = study::final_records(study::read_journal(directory).records);
     print_message("{} of {} completed\n{}", counts.completed,
                   analysis::count_of(counts.planned, "run"), failures_text(directory, records));
+    if (summary.gave_up) say_what_was_printed(directory, records);
   }
   say_next(command_after_runs(directory, counts, counts.remaining));
   return counts.completed + counts.infeasible == counts.planned ? kDone : kRunsMissing;

@@ -200,8 +200,12 @@ SmokeRun make_smoke_run(const study::StudyDirectory& planned) {
   if (records.empty()) return smoke;
   smoke.record = records.begin()->second;
   const fs::path attempt = directory.attempt(1, smoke.record.attempt);
-  smoke.printed = last_lines(attempt / "stdout") + last_lines(attempt / "stderr");
+  smoke.printed = printed_in(attempt);
   return smoke;
+}
+
+std::string printed_in(const fs::path& attempt) {
+  return last_lines(attempt / "stdout") + last_lines(attempt / "stderr");
 }
 
 }  // namespace doetune::cli

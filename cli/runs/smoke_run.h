@@ -24,6 +24,9 @@ const study::PlannedRun& central_run(const study::StudyDirectory& planned);
 /// is shown on standard error.
 SmokeRun make_smoke_run(const study::StudyDirectory& planned);
 
+/// The last lines that the program of an attempt wrote to its output and errors, printable.
+std::string printed_in(const std::filesystem::path& attempt);
+
 /// Cleans up after killed smoke runs: their processes on this machine, and scratch directories. A
 /// run on another machine is asked to stop; its scratch directory stays until it has ended.
 void remove_left_smoke_runs(const study::StudyDirectory& planned);

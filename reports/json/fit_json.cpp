@@ -367,6 +367,7 @@ json::Format<ResponseAnalysis> response_format(const study::Study& study) {
       {{[](const ResponseAnalysis& response) { return response.fit ? &response : nullptr; },
         polynomial_format(study)},
        {"problem?", &ResponseAnalysis::problem},
+       {"fallback", &ResponseAnalysis::fallback, fallback_format()},
        {"surface", std::identity(), surface_format()}});
 }
 

@@ -38,6 +38,11 @@ json::Format<std::vector<double>> settings_format(const std::vector<doe::Factor>
                                            });
 }
 
+json::Format<analysis::Fallback> fallback_format() {
+  using analysis::Fallback;
+  return json::object<Fallback>({{"model", &Fallback::model}, {"reason", &Fallback::reason}});
+}
+
 json::Format<analysis::Verdict> verdict_format() {
   using analysis::Verdict;
   const auto status = [](const Verdict& verdict) { return analysis::status_name(verdict.status); };

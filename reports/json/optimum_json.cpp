@@ -1,5 +1,6 @@
 // Writes optimum.json.
 #include <algorithm>
+#include <map>
 
 #include "analysis/confirmation.h"
 #include "reports/json/analysis_json.h"
@@ -187,13 +188,42 @@ json::Format<Analysis> found_format(const std::vector<doe::Factor>& factors) {
   const auto details = [](const Analysis& analysis) -> const analysis::OptimumDetails& {
     return *analysis.details;
   };
+  const auto fallbacks = [](const Analysis& analysis) {
+    std::map<std::string, analysis::Fallback> by_response;
+    for (const analysis::ResponseAnalysis& response : analysis.responses) {
+      if (response.fallback) by_response[response.response.name] = *response.fallback;
+    }
+    return by_response;
+  };
   return json::document<Analysis>(
       {{"study", study_name},
        {found, optimum},
        {"confirmation", analysis::confirmation_of, confirmation_format()},
        {"goals", &Analysis::goals, goal_format()},
+       {"fallbacks", fallbacks, fallback_format()},
        {found, rest},
        {details, details_format(factors)}});
+}
+
+/// The answer if no optimum can be predicted: the best measured run.
+json::Format<Analysis> measured_run_format(const std::vector<doe::Factor>& factors) {
+  const auto answer = [](const Analysis& analysis) { return *analysis.measured; };
+  const auto settings = [](const Analysis& analysis) {
+    return analysis.directory->plan.runs[static_cast<std::size_t>(analysis.measured->run - 1)]
+        .settings;
+  };
+  const auto responses = [](const Analysis& analysis) {
+    return analysis.records.at(analysis.measured->run).responses;
+  };
+  const auto run = json::object<Analysis>(
+      {{"run", [=](const Analysis& analysis) { return answer(analysis).run; }},
+       {"settings", settings, settings_format(factors)},
+       {"responses", responses}});
+  return json::document<Analysis>(
+      {{"study", study_name},
+       {"feasible", [=](const Analysis& analysis) { return answer(analysis).meets_limits; }},
+       {"measured", std::identity(), run},
+       {"reason", [=](const Analysis& analysis) { return answer(analysis).reason; }}});
 }
 
 json::Format<Analysis> none_format() {
@@ -221,9 +251,11 @@ json::Format<analysis::Confirmation> confirmation_format() {
 
 json::Format<Analysis> optimum_format(const study::Study& study) {
   const auto found = found_format(study.factors), none = none_format();
+  const auto measured = measured_run_format(study.factors);
   return json::format<Analysis>(
-      json::either({found.schema, none.schema}),
-      [=](const Analysis& analysis) { return (analysis.optimum ? found : none).write(analysis); });
+      json::either({found.schema, measured.schema, none.schema}), [=](const Analysis& analysis) {
+        return (analysis.optimum ? found : analysis.measured ? measured : none).write(analysis);
+      });
 }
 
 std::string optimum_json(const Analysis& analysis) {

@@ -84,6 +84,28 @@ void write_settings(const Page& page, Markup& out) {
   out.close();
 }
 
+/// The best measured run: the answer if no optimum can be predicted.
+void write_measured(const Page& page, Markup& out) {
+  const study::StudyDirectory& directory = *page.analysis.directory;
+  const std::vector<doe::Factor>& factors = directory.study.factors;
+  const int run = page.analysis.measured->run;
+  const std::vector<double>& settings =
+      directory.plan.runs[static_cast<std::size_t>(run - 1)].settings;
+  out.element("h3", "Best measured run");
+  std::vector<std::vector<Cell>> rows;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    rows.push_back(
+        {text_cell(factors[f].name),
+         text_cell(analysis::with_unit(factors[f].format(settings[f]), factors[f].unit))});
+  }
+  for (const auto& [name, value] : page.analysis.records.at(run).responses) {
+    rows.push_back(
+        {text_cell(name), text_cell(analysis::with_unit(analysis::short_number(value),
+                                                        analysis::unit_of(page.analysis, name)))});
+  }
+  write_table({"Factor or response", fmt::format("Run {}", run)}, rows, out);
+}
+
 /// Makes each word of a line unbreakable, so that none is broken at a hyphen.
 void write_words(const std::string& line, Markup& out) {
   for (std::size_t begin = 0; begin < line.size();) {
@@ -324,6 +346,7 @@ void write_answer(const Page& page, Markup& out) {
     write_settings(page, out);
     write_predictions(answer, out);
   }
+  if (page.analysis.measured) write_measured(page, out);
   write_caveats(page.verdict, out);
   write_next(page.verdict, out);
   if (page.analysis.optimum) write_forms(page, out);

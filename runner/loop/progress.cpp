@@ -43,7 +43,8 @@ void Progress::ended(const study::RunRecord& record, std::optional<study::RunSta
   running_.erase(record.run);
   --counts_.of(before);
   ++counts_.of(record.status);
-  if (record.status == study::RunStatus::kCancelled || record.status == study::RunStatus::kLost) {
+  if (record.status == study::RunStatus::kCancelled || record.status == study::RunStatus::kLost ||
+      record.same_as) {
     return;  // not representative of the duration of other runs
   }
   ++ended_;

@@ -123,6 +123,10 @@ std::string ended_text(const study::Study& study, const RunCounts& counts,
     summary = response_texts(study, record);
     if (!record.flags.empty()) summary.push_back("(" + record.flags.front() + ")");
   }
+  if (record.same_as) {
+    return fmt::format("{} {} {}: {}", tally(counts), run_text(study, run),
+                       study::run_status_name(record.status), record.reason);
+  }
   return fmt::format("{} {} {} {} {:.1f} s: {}", tally(counts), run_text(study, run),
                      study::run_status_name(record.status), completed ? "in" : "after",
                      record.duration_s, fmt::join(summary, " "));
@@ -153,6 +157,7 @@ void ProgressPrinter::ended(const Progress& progress, const study::PlannedRun& r
     if (!on_terminal()) line(text, false);
     return;
   }
+  if (record.same_as) return line(text, false);
   line(fmt::format("{}; output in {}{}", text, from_here(attempt_directory).string(),
                    again ? "; retrying" : ""),
        record.status != study::RunStatus::kInfeasible);

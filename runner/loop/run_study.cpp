@@ -28,7 +28,8 @@ using study::RunRecord;
 using study::RunStatus;
 using study::StudyDirectory;
 
-constexpr double kLookEvery_s = 1;  ///< interval between checks of the study directory
+constexpr std::size_t kFirstRuns = 3;  ///< so many that fail alike stop a plan (on_failure)
+constexpr double kLookEvery_s = 1;     ///< interval between checks of the study directory
 constexpr double kResultsEvery_s = 1;
 constexpr double kResultsFraction = 0.05;  ///< maximum fraction of time spent writing results.csv
 
@@ -197,6 +198,10 @@ class StudyRun {
       if (stop_file_seen_) return;
       const auto index = schedule_->peek(now_s_());
       if (!index) return;
+      if (const auto like = infeasible_like(directory_.plan, final_, run_at(*index))) {
+        record_unexecuted(*index, *like);
+        continue;
+      }
       auto slot = pool_.take(gpus_of(*index));
       if (!slot) return;
       schedule_->take(*index);
@@ -209,8 +214,36 @@ class StudyRun {
     return count_in(study.run.gpus_per_run, study, directory_.plan.runs[index]);
   }
 
+  const PlannedRun& run_at(std::size_t index) const { return directory_.plan.runs[index]; }
+
+  /// Records a run as infeasible because another one was, at the same settings.
+  void record_unexecuted(std::size_t index, int like) {
+    const PlannedRun& run = run_at(index);
+    lock_.check();
+    schedule_->take(index);
+    RunRecord record;
+    record.run = run.run;
+    record.attempt = ++last_attempt_[run.run];
+    record.status = RunStatus::kInfeasible;
+    record.settings = study::settings_texts(directory_.study, run);
+    record.reason =
+        fmt::format("the same configuration was infeasible in run {}; not executed", like);
+    record.same_as = like;
+    const auto before = status_of(run.run);
+    append(record);
+    progress_.ended(record, before);
+    progress_.set_waiting(schedule_->waiting());
+    sink_.ended(progress_, run, record, maker_.path(run.run, record.attempt), false);
+  }
+
+  /// The status of the final record so far; empty if there is none.
+  std::optional<RunStatus> status_of(int run) const {
+    const auto record = final_.find(run);
+    return record == final_.end() ? std::nullopt : std::optional(record->second.status);
+  }
+
   void start(std::size_t index, Slot slot) {
-    const PlannedRun& run = directory_.plan.runs[index];
+    const PlannedRun& run = run_at(index);
     lock_.check();  // a deleted study must not be recreated
     const int number = ++last_attempt_[run.run];
     const Attempt attempt = maker_.make(run, number, slot);
@@ -263,9 +296,7 @@ class StudyRun {
     under_way_.erase(found);
     const PlannedRun& run = directory_.plan.runs[ended.index];
     const RunRecord record = record_of(ended.index, ended.number, ended.directory, event);
-    const auto before = final_.find(run.run);
-    const auto status_before =
-        before == final_.end() ? std::nullopt : std::optional(before->second.status);
+    const auto status_before = status_of(run.run);
     append(record);
     ++ended_;
     cancelled_ += record.status == RunStatus::kCancelled ? 1 : 0;
@@ -278,6 +309,7 @@ class StudyRun {
     report_drift(run);
     report(hooks_.after_run(record, ended.directory));
     if (!again) handle_failure(record);
+    handle_first_failures(record);
   }
 
   /// Reports each drifting response once, at the first centre run that makes it significant.
@@ -295,6 +327,31 @@ class StudyRun {
     gave_up_ = true;
     sink_.note(fmt::format("stopping: run {} {}, and the study sets on_failure: stop", record.run,
                            study::run_status_name(record.status)));
+  }
+
+  /// With on_failure: first-three, stops if the first runs failed alike: the others would, too.
+  void handle_first_failures(const RunRecord& record) {
+    if (directory_.study.run.on_failure != study::OnFailure::kFirstThree || gave_up_) return;
+    if (any_worked() || record.status == RunStatus::kCancelled) return;
+    if (record.status == RunStatus::kLost) return;  // says nothing about the run
+    failed_alike_ = failed_alike_ && record.status == RunStatus::kFailed &&
+                    (first_failed_.empty() ||
+                     (record.exit_code == first_exit_code_ && record.reason == first_reason_));
+    first_exit_code_ = record.exit_code;
+    first_reason_ = record.reason;
+    first_failed_.insert(record.run);
+    if (!failed_alike_ || first_failed_.size() < kFirstRuns) return;
+    gave_up_ = true;
+    sink_.note(fmt::format(
+        "stopping: the first {} runs failed alike, and the others would, too ({}); to run them all "
+        "the same, set run: {{on_failure: continue}} in {}",
+        kFirstRuns, record.reason, (directory_.path / "study.yaml").string()));
+  }
+
+  /// Whether a run of the plan has completed or was infeasible, so that the program works.
+  bool any_worked() const {
+    return std::any_of(final_.begin(), final_.end(),
+                       [&](const auto& entry) { return is_decided(entry.first); });
   }
 
   /// The record of an attempt that ended, from its directory and the launcher's event.
@@ -345,6 +402,10 @@ class StudyRun {
   std::set<std::string> drifting_;  ///< responses reported to drift
   bool stop_file_seen_ = false;
   bool gave_up_ = false;
+  bool failed_alike_ = true;  ///< the runs of this call so far
+  std::set<int> first_failed_;
+  std::optional<int> first_exit_code_;
+  std::string first_reason_;
   int ended_ = 0;
   std::size_t cancelled_ = 0;
   bool results_stale_ = false;
@@ -376,6 +437,7 @@ std::vector<PlannedAttempt> planned_attempts(const StudyDirectory& directory,
   std::vector<PlannedAttempt> attempts;
   while (const auto index = schedule.next(0)) {
     const PlannedRun& run = directory.plan.runs[*index];
+    if (infeasible_like(directory.plan, records, run)) continue;
     const int gpus = count_in(directory.study.run.gpus_per_run, directory.study, run);
     pool.check(gpus);
     auto slot = pool.take(gpus);

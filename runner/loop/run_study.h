@@ -28,7 +28,7 @@ struct RunSummary {
   RunCounts counts;          ///< of the whole plan
   int attempts = 0;          ///< ended in this call
   bool interrupted = false;  ///< stopped by the user with runs left
-  bool gave_up = false;      ///< stopped after a failure (run.on_failure)
+  bool gave_up = false;      ///< stopped after failures (run.on_failure)
 };
 
 /// A run as it would be started, for --dry-run.
@@ -47,6 +47,10 @@ struct PlannedAttempt {
 ///   interrupted one is recorded as lost, after its remaining processes were killed.
 /// - The first interrupt lets the runs in progress finish, the second stops them. A file `stop` in
 ///   the study directory acts like the first interrupt, and stays until the user removes it.
+/// - A run whose settings were infeasible in another run is recorded as infeasible, not executed.
+/// - With `run.on_failure: first-three` (the default) the call ends like this, too, if no run of
+/// the
+///   plan has worked and the first three of this call fail alike: same exit code, same message.
 /// - With `run.on_failure: stop` a run that failed finally acts like the first interrupt, too.
 ///
 /// results.csv is written when the call ends, and at most once a second during it, because its cost

@@ -29,6 +29,18 @@ void check_only(const study::Plan& plan, const std::vector<int>& only) {
 
 }  // namespace
 
+std::optional<int> infeasible_like(const study::Plan& plan,
+                                   const std::map<int, study::RunRecord>& final_records,
+                                   const study::PlannedRun& run) {
+  if (run.validates()) return std::nullopt;
+  for (const study::PlannedRun& other : plan.runs) {
+    const auto record = final_records.find(other.run);
+    if (record == final_records.end() || record->second.status != RunStatus::kInfeasible) continue;
+    if (!record->second.same_as && other.settings == run.settings) return other.run;
+  }
+  return std::nullopt;
+}
+
 Schedule::Schedule(const study::Plan& plan, const std::map<int, study::RunRecord>& final_records,
                    const Selection& selection)
     : plan_(plan), retries_(selection.retries), retry_first_(selection.retry_first) {

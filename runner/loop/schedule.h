@@ -22,6 +22,12 @@ struct Selection {
   bool retry_first = false;  ///< before the other runs, which may then never be started
 };
 
+/// The executed run that was infeasible at the settings of `run`; empty if there is none.
+/// Validation runs have none: whether their configuration can run is what they test.
+std::optional<int> infeasible_like(const study::Plan& plan,
+                                   const std::map<int, study::RunRecord>& final_records,
+                                   const study::PlannedRun& run);
+
 /// The pending runs, in run order. Completed and infeasible runs are excluded; runs that failed in
 /// an earlier call are included, with all their retries, if the selection contains their status.
 class Schedule {

@@ -40,7 +40,7 @@ StudyDirectory import_runs(const Study& study, const std::filesystem::path& data
   as_table.design = {"table", {}, data};
   as_table.region = doe::Region();  // measured runs are accepted whether allowed or not
   const std::vector<TableRow> rows = read_table(study, data, measured_responses(study));
-  Plan plan = make_plan(as_table);
+  Plan plan = make_plan(as_table, true);  // what was measured has an answer, if a smaller one
   for (PlannedRun& run : plan.runs) run.block = rows[run.run - 1].block;
   std::vector<RunRecord> records;
   for (const PlannedRun& run : plan.runs) {

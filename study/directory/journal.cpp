@@ -69,6 +69,7 @@ OrderedJson to_json(const RunRecord& record) {
       {"run", record.run}, {"attempt", record.attempt}, {"status", run_status_name(record.status)}};
   if (!record.settings.empty()) object["settings"] = record.settings;
   if (!record.reason.empty()) object["reason"] = record.reason;
+  if (record.same_as) object["same_as"] = *record.same_as;
   if (record.exit_code) object["exit_code"] = *record.exit_code;
   object["host"] = record.host;
   if (!record.gpu.empty()) object["gpu"] = record.gpu;
@@ -130,6 +131,7 @@ RunRecord record_from_json(const Json& object) {
   record.status = *status;
   record.settings = object.value("settings", record.settings);
   record.reason = object.value("reason", "");
+  if (object.contains("same_as")) record.same_as = object.at("same_as").get<int>();
   if (object.contains("exit_code")) record.exit_code = object.at("exit_code").get<int>();
   record.host = object.value("host", "");
   record.gpu = object.value("gpu", "");

@@ -29,7 +29,7 @@ class RunReader {
     run.stop_grace_s = seconds_at(node_, "stop_grace").value_or(run.stop_grace_s);
     run.retries = retries(node_["retries"]);
     run.retries.backoff_s = seconds_at(node_, "backoff").value_or(run.retries.backoff_s);
-    if (text_at(node_, "on_failure", "continue") == "stop") run.on_failure = OnFailure::kStop;
+    run.on_failure = on_failure();
     if (text_at(node_, "outliers", "flag") == "rerun") run.outliers = Outliers::kRerun;
     run.hang_after_s = seconds_at(node_, "hang_after");
     read_measurement(run);
@@ -45,6 +45,13 @@ class RunReader {
  private:
   [[noreturn]] void fail(const YAML::Node& node, const std::string& message) const {
     fail_at(file_, node, message);
+  }
+
+  OnFailure on_failure() const {
+    const std::string word = text_at(node_, "on_failure", "first-three");
+    return word == "continue" ? OnFailure::kContinue
+           : word == "stop"   ? OnFailure::kStop
+                              : OnFailure::kFirstThree;
   }
 
   Retries retries(const YAML::Node& node) const {

@@ -157,8 +157,9 @@ Schema run_schema() {
        "time without output or activity after which an attempt is stopped"},
       {"retries", retries_schema(), "number of retries, for all kinds of failure or for each (1)"},
       {"backoff", duration(), "delay before a retry, doubled each time (none)"},
-      {"on_failure", words({"continue", "stop"}),
-       "what to do after a run failed and has no retries left (continue)"},
+      {"on_failure", words({"first-three", "continue", "stop"}),
+       "stop if the first three runs fail alike, never, or at the first run that failed and has no "
+       "retries left (first-three)"},
       {"outliers", words({"flag", "rerun"}),
        "outliers are reported, or measured again as a replicate (flag)"},
       {"repeats", integer(1, 10000), "measurements inside one run (1)"},
@@ -240,7 +241,7 @@ Schema whole_file() {
        "the terms to fit (quadratic): a name, or a list such as [\"1\", \"a\", \"a*b\", \"a^2\"]; "
        "auto: whatever predicts best, with a design for the default model of its type"},
       {"fit", fit_schema(), "how surfaces are fitted"},
-      {"design", design_schema(), "which runs to make (fccd with 6 centre runs)"},
+      {"design", design_schema(), "which runs to make (the cheapest design for the factors)"},
       {"responses", map_of(response_schema()), "what is measured, and its goals", true},
       {"run", run_schema(), "how runs are executed"},
       {"confirm", object({{"runs", integer(1, 10000), "runs at the optimum (5)"}}),

@@ -271,3 +271,50 @@ TEST_CASE("Responses of the same runs are fitted as each alone", "[reports][fit]
   CHECK(all[4].fit->n == 30);
   CHECK_THAT(all[5].problem, Contains("no completed run"));
 }
+
+TEST_CASE("Runs too few for the model are fitted by the best smaller one", "[reports][fit]") {
+  const study::Study study = study_of("{goal: maximize}", "model: quadratic\n");
+  ResponseRuns runs =
+      runs_of(study, [](double n, double b, double noise) { return 3 * n + 2 * b + 0.1 * noise; });
+  // Five runs: the corners and the centre; a quadratic model in two factors has six coefficients.
+  const std::vector<int> kept{0, 8, 24, 40, 48};
+  runs.coded = runs.coded(kept, Eigen::all).eval();
+  runs.settings = runs.settings(kept, Eigen::all).eval();
+  runs.y = runs.y(kept).eval();
+  runs.runs = {1, 9, 25, 41, 49};
+  runs.blocks.assign(5, 1);
+  const ResponseAnalysis analysis = analysis::fit_response(study, study.responses[0], runs, {});
+  REQUIRE(analysis.fit);
+  CHECK(analysis.problem.empty());
+  REQUIRE(analysis.fallback);
+  CHECK(analysis.fallback->reason ==
+        "5 completed runs do not determine the 6 coefficients of the quadratic model");
+  CHECK(analysis.fallback->model == "linear");
+  CHECK(analysis.fit->model.column_count() == 3);
+
+  SECTION("with the transform of the study") {
+    const study::Study power =
+        study_of("{goal: maximize, transform: box-cox}", "model: quadratic\n");
+    const ResponseAnalysis fitted = analysis::fit_response(power, power.responses[0], runs, {});
+    CHECK(fitted.fit);
+    CHECK(fitted.fallback);
+  }
+  SECTION("with a robust loss, which has no comparison, by the largest") {
+    analysis::AnalysisOptions huber;
+    huber.loss = doe::Loss::kHuber;
+    const ResponseAnalysis fitted = analysis::fit_response(study, study.responses[0], runs, huber);
+    REQUIRE(fitted.fallback);
+    CHECK(fitted.fallback->model == "interactions");
+  }
+  SECTION("but not at all where not even a linear model is determined") {
+    runs.coded = runs.coded.topRows(2).eval();
+    runs.settings = runs.settings.topRows(2).eval();
+    runs.y = runs.y.head(2).eval();
+    runs.runs.resize(2);
+    runs.blocks.resize(2);
+    const ResponseAnalysis none = analysis::fit_response(study, study.responses[0], runs, {});
+    CHECK_FALSE(none.fit);
+    CHECK_FALSE(none.fallback);
+    CHECK_FALSE(none.problem.empty());
+  }
+}

@@ -1,13 +1,18 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
+#include "analysis/best_run.h"
 #include "analysis/today.h"
 #include "analysis/trust.h"
 #include "analysis/verdict.h"
+#include "reports/json/analysis_json.h"
 #include "study/directory/import.h"
+#include "study/directory/journal.h"
 #include "tests/analysis/example_studies.h"
 #include "tests/temporary_directory.h"
 
@@ -262,4 +267,98 @@ TEST_CASE("What speaks against a fit is said replaced its remedy", "[reports][ve
   CHECK_THAT(analysis::findings(response).front().sentence, Contains("as many terms"));
   response.fit.reset();
   CHECK(analysis::findings(response).empty());
+}
+
+TEST_CASE("Where most runs were infeasible, a smaller model gives the answer",
+          "[reports][verdict]") {
+  tests::TemporaryDirectory folder;
+  const std::filesystem::path table = folder.path() / "runs.csv";
+  std::ofstream csv(table);
+  csv << "a,b,y,status\n";
+  for (const int a : {0, 1, 2}) {
+    for (const int b : {0, 1, 2}) {
+      const bool fits = a + b <= 2 && a * b < 1;
+      csv << a << ',' << b << ',' << (fits ? std::to_string(10 + 3 * a + b) : "") << ','
+          << (fits ? "completed" : "infeasible") << '\n';
+    }
+  }
+  csv.close();
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 0, high: 2}, b: {low: 0, high: 2}}\nresponses: {y: {goal: maximize}}\n",
+      folder.path() / "s.yaml");
+  const auto directory = study::import_runs(study, table, folder.path() / "s", true);
+  const auto analysis = analysis::analyse(directory);  // 5 runs on the axes, 6 coefficients
+  REQUIRE(analysis.responses[0].fallback);
+  REQUIRE(analysis.optimum);
+  CHECK(analysis.optimum_problem.empty());
+  CHECK_FALSE(analysis.measured);
+  const analysis::Verdict verdict = analysis::verdict(analysis);
+  CHECK_THAT(verdict.headline,
+             Contains("This rests on a smaller model than planned (linear), because 5 completed "
+                      "runs do not determine the 6 coefficients of the quadratic model."));
+  CHECK_THAT(fmt::format("{}", fmt::join(verdict.caveats, " ")),
+             Contains("A smaller model than planned is fitted to y (linear)"));
+  CHECK_THAT(verdict.next_command, StartsWith("doetune augment"));
+  const auto json = nlohmann::json::parse(reports::optimum_json(analysis));
+  CHECK(json.at("fallbacks").at("y").at("model") == "linear");
+  CHECK(nlohmann::json::parse(reports::fit_json(analysis))
+            .at("responses")
+            .at("y")
+            .at("fallback")
+            .at("model") == "linear");
+}
+
+TEST_CASE("Where no surface can be fitted, the best measured run is the answer",
+          "[reports][verdict]") {
+  VerdictCase few;
+  for (auto& [run, record] : few.analysis.records) {
+    if (run <= 2) continue;
+    record.status = study::RunStatus::kInfeasible;
+    record.responses.clear();
+  }
+  std::vector<study::RunRecord> records;
+  for (const auto& [run, record] : few.analysis.records) records.push_back(record);
+  std::filesystem::remove(few.directory.journal());
+  study::write_journal(few.directory, records);
+  const auto analysis = analysis::analyse(few.directory);
+  CHECK_FALSE(analysis.optimum);
+  CHECK(analysis.optimum_problem.empty());
+  REQUIRE(analysis.measured);
+  const auto best = analysis::best_measured_run(analysis);
+  REQUIRE(best);
+  CHECK(analysis.measured->run == best->run);
+  CHECK(analysis.measured->meets_limits == best->meets_limits);
+  const analysis::Verdict verdict = analysis::verdict(analysis);
+  CHECK(verdict.status == analysis::Status::kPartial);
+  CHECK_THAT(verdict.headline, StartsWith("No optimum can be predicted from 2 completed runs. Of "
+                                          "the measured runs run ") &&
+                                   Contains("throughput") && Contains("the limits on"));
+  CHECK_THAT(verdict.next_command, StartsWith("doetune augment"));
+  const auto json = nlohmann::json::parse(reports::optimum_json(analysis));
+  CHECK(json.at("measured").at("run") == best->run);
+  CHECK(json.at("measured").at("settings").size() == 3);
+  CHECK(json.at("measured").at("responses").contains("throughput"));
+  CHECK_THAT(json.at("reason").get<std::string>(), Contains("no surface"));
+}
+
+TEST_CASE("A run that was not executed is no evidence of where runs complete",
+          "[reports][feasibility]") {
+  VerdictCase study;
+  const auto written = [&](bool executed) {
+    std::vector<study::RunRecord> records;
+    for (auto [run, record] : study.analysis.records) {
+      if (run == 1 || run == 2) {
+        record.status = study::RunStatus::kInfeasible;
+        record.responses.clear();
+      }
+      if (run == 2 && !executed) record.same_as = 1;
+      records.push_back(record);
+    }
+    std::filesystem::remove(study.directory.journal());
+    study::write_journal(study.directory, records);
+    return analysis::analyse(study.directory);
+  };
+  REQUIRE(written(true).feasibility);
+  CHECK(written(true).feasibility->infeasible == 2);
+  CHECK(written(false).feasibility->infeasible == 1);
 }

@@ -90,6 +90,93 @@ TEST_CASE("A study may stop at the first run that failed for good", "[runner][po
   CHECK(infeasible.run().counts.infeasible == 4);
 }
 
+TEST_CASE("A plan whose first three runs fail alike stops", "[runner][policies]") {
+  World world;
+  world.launcher.script = [](const std::string&) { return failing(); };
+  auto summary = world.run();
+  CHECK(summary.gave_up);
+  CHECK_FALSE(summary.interrupted);
+  CHECK(world.launcher.submitted == std::vector<std::string>{"fake.1.1", "fake.2.1", "fake.3.1"});
+  CHECK(summary.counts.failed == 3);
+  CHECK(summary.counts.remaining == 1);
+  REQUIRE(world.sink.notes.size() == 1);
+  CHECK_THAT(world.sink.notes[0], Catch::Contains("first 3 runs failed alike") &&
+                                      Catch::Contains("exit code 1") &&
+                                      Catch::Contains("on_failure: continue"));
+
+  SECTION("and the next call continues, once the program works") {
+    world.launcher.script = [](const std::string&) { return Script(); };
+    summary = world.run();
+    CHECK_FALSE(summary.gave_up);
+    CHECK(summary.counts.completed == 4);
+  }
+  SECTION("and the next call stops again, if it still fails") {
+    CHECK(world.run().gave_up);
+    CHECK(world.launcher.submitted.size() == 6);
+  }
+  SECTION("unless the study continues after failures") {
+    world.directory.study.run.on_failure = study::OnFailure::kContinue;
+    summary = world.run();
+    CHECK_FALSE(summary.gave_up);
+    CHECK(summary.counts.failed == 4);
+  }
+}
+
+TEST_CASE("Runs that fail in different ways, or after one that worked, do not stop a plan",
+          "[runner][policies]") {
+  World world;
+  world.directory.study.run.retries = {0, 0, 0};
+  SECTION("other exit codes") {
+    world.launcher.script = [](const std::string& name) {
+      Script script = failing();
+      script.exit_code = name[5] - '0';  // the number of the run
+      return script;
+    };
+    CHECK(world.run().counts.failed == 4);
+  }
+  SECTION("infeasible settings") {
+    world.launcher.script = [](const std::string& name) {
+      Script script = failing();
+      if (name == "fake.1.1") script.exit_code = 77;
+      return script;
+    };
+    CHECK(world.run().counts.failed == 3);
+  }
+  SECTION("a time limit") {
+    world.launcher.script = [](const std::string& name) {
+      Script script = failing();
+      if (name == "fake.2.1") script.cause = EndCause::kTimeLimit;
+      return script;
+    };
+    CHECK(world.run().counts.failed == 3);
+  }
+  CHECK(world.sink.notes.empty());
+}
+
+TEST_CASE("A configuration that was infeasible is not run again", "[runner][policies]") {
+  World world;
+  auto& runs = world.directory.plan.runs;
+  runs[2].settings = runs[0].settings;
+  runs[3].settings = runs[0].settings;
+  runs[3].type = doe::PointType::kConfirmation;  // whether it can run is what it tests
+  world.launcher.script = [](const std::string& name) {
+    Script script;
+    if (name == "fake.1.1") script.exit_code = 77;
+    return script;
+  };
+  const auto summary = world.run();
+  CHECK(world.launcher.submitted == std::vector<std::string>{"fake.1.1", "fake.2.1", "fake.4.1"});
+  CHECK(summary.counts.infeasible == 2);
+  CHECK(summary.attempts == 3);
+  const auto records = study::final_records(study::read_journal(world.directory.journal()).records);
+  const study::RunRecord& record = records.at(3);
+  CHECK(record.status == RunStatus::kInfeasible);
+  CHECK(record.same_as == 1);
+  CHECK(record.reason == "the same configuration was infeasible in run 1; not executed");
+  CHECK_FALSE(records.at(1).same_as);
+  CHECK(world.run().attempts == 0);  // nothing is left
+}
+
 TEST_CASE("A study that would stop at a failure waits for the backoff alone, and goes on",
           "[runner][policies]") {
   World world;

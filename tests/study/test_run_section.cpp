@@ -133,6 +133,13 @@ TEST_CASE("What telemetry measures cannot be asked for without it", "[study][run
                     Catch::Contains("s.yaml:3:18: run.telemetry: is 0"));
 }
 
+TEST_CASE("What to do about failures has three words", "[study][run]") {
+  CHECK(settings_of("").on_failure == study::OnFailure::kFirstThree);
+  CHECK(settings_of("run: {jobs: 2}").on_failure == study::OnFailure::kFirstThree);
+  CHECK(settings_of("run: {on_failure: first-three}").on_failure == study::OnFailure::kFirstThree);
+  CHECK(settings_of("run: {on_failure: continue}").on_failure == study::OnFailure::kContinue);
+}
+
 TEST_CASE("Sizes have decimal and binary units", "[study][run]") {
   CHECK(study::parse_size("8 GiB") == std::int64_t{8} << 30);
   CHECK(study::parse_size("1.5MB") == 1'500'000);
