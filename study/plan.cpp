@@ -18,13 +18,23 @@ namespace {
 
 constexpr std::array kPlanColumns{"run", "standard_order", "point_type", "block", "replicate"};
 
-doe::DesignRequest request_of(const Study& study) {
+doe::DesignRequest request_without_table(const Study& study) {
   doe::DesignRequest request;
   request.factors = study.factors;
   request.region = study.region;
   request.model = study.model;
   request.options = study.design.options;
   request.seed = study.seed;
+  return request;
+}
+
+void add_row(const TableRow& row, doe::DesignRequest& request) {
+  request.table.push_back(row.settings);
+  request.table_whole_plots.push_back(row.whole_plot);
+}
+
+doe::DesignRequest request_of(const Study& study) {
+  doe::DesignRequest request = request_without_table(study);
   if (!study.design.table.empty()) {
     if (!std::filesystem::exists(study.design.table)) {
       throw StudyError(fmt::format("{}: design.file: there is no file '{}'{}",
@@ -36,8 +46,7 @@ doe::DesignRequest request_of(const Study& study) {
         throw StudyError(fmt::format("{}:{}: the study file does not allow this run ({})",
                                      study.design.table.string(), row.line, *reason));
       }
-      request.table.push_back(row.settings);
-      request.table_whole_plots.push_back(row.whole_plot);
+      add_row(row, request);
     }
   }
   return request;
@@ -116,6 +125,40 @@ PlannedRun planned_run_of(const Study& study, const std::vector<std::string>& ce
   return run;
 }
 
+doe::Design built_design(const Study& study, const doe::DesignRequest& request) {
+  try {
+    return doe::build_design(study.design.type, request);
+  } catch (const doe::DesignError& error) {
+    throw StudyError(fmt::format("{}: design: {}", position_of_design(study), error.what()));
+  }
+}
+
+/// The plan of a design, without its evaluation.
+Plan plan_of(const Study& study, const doe::DesignRequest& request, const doe::Design& design) {
+  Plan plan;
+  plan.notes = design.notes;
+  plan.search = design.search;
+  std::vector<int> order(design.points.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (study.design.type != "table") order = doe::random_run_order(design, study.seed);
+  for (const int i : order) {
+    const doe::DesignPoint& point = design.points[i];
+    // Converting to coded units and back may change the last digit of a given number.
+    const std::vector<double> settings =
+        request.table.empty() ? doe::natural_settings(study.factors, point.coded)
+                              : request.table[static_cast<std::size_t>(i) % request.table.size()];
+    plan.runs.push_back({static_cast<int>(plan.runs.size()) + 1, i + 1, point.type, point.block,
+                         point.replicate, settings, point.whole_plot});
+  }
+  return plan;
+}
+
+/// `any_runs`: they need not determine the model.
+void evaluate(const Study& study, const Eigen::MatrixXd& coded, bool any_runs, Plan& plan) {
+  plan.evaluation = doe::evaluate(study.model, coded);
+  if (!plan.evaluation.d_efficiency) check_singular(study, any_runs, plan);
+}
+
 }  // namespace
 
 bool PlannedRun::validates() const {
@@ -136,36 +179,30 @@ Eigen::MatrixXd Plan::coded(const std::vector<doe::Factor>& factors) const {
   return x.topRows(rows);
 }
 
-Plan make_plan(const Study& study, bool any_runs) {
-  doe::Design design;
+Plan make_plan(const Study& study) {
   const doe::DesignRequest request = request_of(study);
-  try {
-    design = doe::build_design(study.design.type, request);
-  } catch (const doe::DesignError& error) {
-    throw StudyError(fmt::format("{}: design: {}", position_of_design(study), error.what()));
-  }
-  Plan plan;
-  plan.notes = design.notes;
-  plan.search = design.search;
+  const doe::Design design = built_design(study, request);
+  Plan plan = plan_of(study, request, design);
   if (!study.design.next_better.empty()) {
     plan.notes.push_back(
         fmt::format("the study names no design, so {} is proposed; the next better one: {}",
                     study.design.type, study.design.next_better));
   }
-  plan.evaluation = doe::evaluate(study.model, design.coded());
-  if (!plan.evaluation.d_efficiency) check_singular(study, any_runs, plan);
-  std::vector<int> order(design.points.size());
-  std::iota(order.begin(), order.end(), 0);
-  if (study.design.type != "table") order = doe::random_run_order(design, study.seed);
-  for (const int i : order) {
-    const doe::DesignPoint& point = design.points[i];
-    // Converting to coded units and back may change the last digit of a given number.
-    const std::vector<double> settings =
-        request.table.empty() ? doe::natural_settings(study.factors, point.coded)
-                              : request.table[static_cast<std::size_t>(i) % request.table.size()];
-    plan.runs.push_back({static_cast<int>(plan.runs.size()) + 1, i + 1, point.type, point.block,
-                         point.replicate, settings, point.whole_plot});
+  evaluate(study, design.coded(), false, plan);
+  return plan;
+}
+
+Plan plan_of_rows(const Study& study, const std::vector<TableRow>& rows) {
+  doe::DesignRequest request = request_without_table(study);
+  for (const TableRow& row : rows) add_row(row, request);
+  Plan plan = plan_of(study, request, built_design(study, request));
+  for (PlannedRun& run : plan.runs) {
+    const TableRow& row = rows[static_cast<std::size_t>(run.run - 1)];
+    run.block = row.block;
+    run.type = row.validates.value_or(run.type);
   }
+  // What was measured has an answer, if a smaller one.
+  evaluate(study, plan.coded(study.factors), true, plan);
   return plan;
 }
 

@@ -40,9 +40,8 @@ struct Plan {
 };
 
 /// Generates the study's design and randomizes the run order (type `table`: keeps the given order).
-/// Throws StudyError for a design that cannot be generated or, unless `any_runs`, does not support
-/// the model.
-Plan make_plan(const Study& study, bool any_runs = false);
+/// Throws StudyError for a design that cannot be generated or does not support the model.
+Plan make_plan(const Study& study);
 
 /// The run sheet as CSV: run,standard_order,point_type,block,replicate,<factors...>; if there are
 /// whole plots, with whole_plot before the factors.

@@ -15,7 +15,8 @@ json::Format<study::StudyDirectory> imported_format() {
   using study::StudyDirectory;
   return json::document<StudyDirectory>(
       {{"directory", &StudyDirectory::path},
-       {"runs", [](const StudyDirectory& imported) { return imported.plan.runs.size(); }}});
+       {"runs", [](const StudyDirectory& imported) { return imported.plan.runs.size(); }},
+       {"warnings", study::range_cautions}});
 }
 
 }  // namespace
@@ -48,6 +49,7 @@ int command_import(const Command& command, const Arguments& arguments) {
     fmt::print("{} taken from {} into {}\n", analysis::count_of(runs, "run"), files[1],
                directory.path.string());
   }
+  say_warnings(study::range_cautions(directory));
   say_next(fmt::format("doetune report {}", study::shell_quoted(directory.path.string())));
   return kDone;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <thread>
 
 #include "analysis/best_run.h"
@@ -75,16 +76,28 @@ std::string best_run_text(const analysis::Analysis& analysis) {
   return text;
 }
 
+/// The last attempt of each run in the journal, whether its record belongs to the run sheet or not.
+std::map<int, int> recorded_attempts(const study::StudyDirectory& directory) {
+  const study::JournalContent journal = study::read_journal(directory);
+  std::map<int, int> last;
+  for (const auto* records : {&journal.records, &journal.left_out}) {
+    for (const study::RunRecord& record : *records) {
+      last[record.run] = std::max(last[record.run], record.attempt);
+    }
+  }
+  return last;
+}
+
 /// Attempts that have begun and are not recorded yet.
 std::vector<std::string> under_way(const analysis::Analysis& analysis) {
   std::vector<std::string> texts;
   const std::filesystem::path& path = analysis.directory->path;
   const auto planned = static_cast<int>(analysis.directory->plan.runs.size());
+  std::map<int, int> recorded = recorded_attempts(*analysis.directory);
   for (const auto& [run, numbers] : runner::attempt_directories(path / "runs")) {
     if (run > planned) continue;
     const int last = *std::max_element(numbers.begin(), numbers.end());
-    const auto record = analysis.records.find(run);
-    if (record != analysis.records.end() && record->second.attempt >= last) continue;
+    if (recorded[run] >= last) continue;
     texts.push_back(fmt::format("#{}{}", run, last > 1 ? fmt::format(" (attempt {})", last) : ""));
   }
   return texts;

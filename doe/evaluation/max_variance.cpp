@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "base/clock.h"
 #include "doe/combinations.h"
 #include "doe/design.h"
 #include "doe/evaluation/polynomial_maximum.h"
@@ -15,9 +16,13 @@ namespace {
 
 constexpr int kMaxCombinations = 1 << 16;
 constexpr std::size_t kMaxMonomials = 20'000;
-constexpr std::size_t kMaxCoefficients = 4'000'000;
+constexpr double kMaxCoefficients = 4e6;
+constexpr double kMaxCategoricalCombinations = 1 << 18;
+constexpr double kMaxProducts = 4e9;
+constexpr double kMinSearch_s = 1;
 constexpr int kStartPoints = 1 << 13;
 constexpr int kVarianceClimbs = 16;
+constexpr double kFirstStep = 0.5;
 constexpr double kLastStep = 1e-9;
 constexpr double kMaxVarianceRounding = 1e-13;
 
@@ -114,14 +119,18 @@ class VariancePolynomials {
 /// Searches for the largest variance at allowed points.
 class AllowedSearch {
  public:
-  AllowedSearch(const Model& model, const Region& region, const Eigen::MatrixXd& inverse)
-      : model_(model), region_(region), inverse_(inverse) {}
+  AllowedSearch(const Model& model, const Region& region, const Eigen::MatrixXd& inverse,
+                double time_limit_s)
+      : model_(model),
+        region_(region),
+        inverse_(inverse),
+        end_s_(monotonic_s() + std::max(time_limit_s, kMinSearch_s)) {}
 
   /// Searches a sample of points, then climbs by steps in one or two factors from the best of them.
   MaxVariance sampled(int points, bool climb) const {
     const Eigen::MatrixXd sample = region_sample(model_.factors(), region_, points);
     std::vector<std::pair<double, Eigen::Index>> order;
-    for (Eigen::Index i = 0; i < sample.rows(); ++i) {
+    for (Eigen::Index i = 0; i < sample.rows() && (i == 0 || !out_of_time()); ++i) {
       order.emplace_back(variance(sample.row(i).transpose()), i);
     }
     std::sort(order.rbegin(), order.rend());
@@ -129,18 +138,31 @@ class AllowedSearch {
     if (!order.empty()) {
       best = {order[0].first, order[0].first, sample.row(order[0].second).transpose(), true};
     }
+    if (static_cast<Eigen::Index>(order.size()) < sample.rows()) {
+      best.upper_bound = inverse_.lpNorm<1>();
+      best.proven = false;
+    }
+    // A level is left for any other at once, whatever the step.
+    const double last = numeric_factors(model_.factors()).empty() ? kFirstStep / 2 : kLastStep;
     for (std::size_t i = 0; climb && i < order.size() && i < kVarianceClimbs; ++i) {
       Eigen::VectorXd x = sample.row(order[i].second).transpose();
       double value = order[i].first;
-      for (double step = 0.5; step > kLastStep; step /= 2) {
+      for (double step = kFirstStep; step > last && !out_of_time(); step /= 2) {
         while (improve(step, x, value)) continue;
       }
-      if (value > best.value) best = {value, value, x, false};
+      if (value > best.value) {
+        best.value = value;
+        best.at = x;
+        best.upper_bound = std::max(best.upper_bound, value);
+        best.proven = false;
+      }
     }
     return best;
   }
 
  private:
+  bool out_of_time() const { return monotonic_s() > end_s_; }
+
   double variance(const Eigen::VectorXd& x) const {
     const Eigen::RowVectorXd f = model_.row(x);
     return f * inverse_ * f.transpose();
@@ -165,6 +187,7 @@ class AllowedSearch {
         const bool two_moved = (around[i] - x).cwiseAbs().cast<bool>().count() > 1;
         for (const double value : moves(model_.factors()[f], x[f], step)) {
           if (two_moved) break;
+          if (value == x[f]) continue;  // copies would double with every factor
           around.push_back(around[i]);
           around.back()[f] = value;
         }
@@ -175,6 +198,7 @@ class AllowedSearch {
 
   bool improve(double step, Eigen::VectorXd& x, double& value) const {
     for (const Eigen::VectorXd& next : neighbours(x, step)) {
+      if (out_of_time()) return false;
       const double at_next = variance(next);
       if (at_next <= value + kMaxVarianceRounding * std::abs(value) ||
           !region_.allows(natural_settings(model_.factors(), next)))
@@ -189,18 +213,21 @@ class AllowedSearch {
   const Model& model_;
   const Region& region_;
   const Eigen::MatrixXd& inverse_;
+  double end_s_;
 };
 
 MaxVariance box_maximum(const Model& model, const Eigen::MatrixXd& inverse, double gap,
                         double time_limit_s) {
   const std::vector<Exponents> exponents =
       products(numeric_powers(model, numeric_factors(model.factors())));
-  const double coefficients =
-      static_cast<double>(exponents.size()) * combination_count(model.factors());
-  if (exponents.empty() || coefficients > kMaxCoefficients) {
-    MaxVariance found = AllowedSearch(model, {}, inverse).sampled(kStartPoints, false);
+  const double combinations = combination_count(model.factors());
+  const double coefficients = static_cast<double>(exponents.size()) * combinations;
+  const double work = static_cast<double>(inverse.size()) * combinations;
+  if (exponents.empty() || coefficients > kMaxCoefficients || work > kMaxProducts ||
+      combinations > kMaxCategoricalCombinations) {
+    MaxVariance found = AllowedSearch(model, {}, inverse, time_limit_s).sampled(kStartPoints, true);
     found.upper_bound = inverse.lpNorm<1>();
-    found.proven = false;
+    found.proven = found.upper_bound <= found.value * (1 + gap);
     return found;
   }
   return VariancePolynomials(model, exponents).maximum(inverse, gap, time_limit_s);
@@ -212,7 +239,7 @@ MaxVariance max_variance(const Model& model, const Region& region,
                          const Eigen::MatrixXd& inverse_information, double relative_gap,
                          double time_limit_s) {
   if (region.is_box()) return box_maximum(model, inverse_information, relative_gap, time_limit_s);
-  const AllowedSearch search(model, region, inverse_information);
+  const AllowedSearch search(model, region, inverse_information, time_limit_s);
   if (few_combinations(model.factors(), kMaxCombinations)) {
     return search.sampled(kMaxCombinations, false);
   }

@@ -24,8 +24,12 @@ struct MaxVariance {
 ///
 /// With constraints all combinations are tried if there are at most 65,536. Otherwise `upper_bound`
 /// is the bound over the box and `value` the largest at the allowed points searched, so the maximum
-/// is proven only if the maximiser over the box is allowed. For polynomials with over 4,000,000
-/// coefficients the only bound is sum |(X'X)^-1|, since no column exceeds 1.
+/// is proven only if the maximiser over the box is allowed.
+///
+/// With over 262,144 combinations of categorical levels, or polynomials with over 4,000,000
+/// coefficients or 4e9 products to sum, `value` is the largest found by steps in one or two factors
+/// from the best of a sample, and the only bound is sum |(X'X)^-1|, since no column exceeds 1.
+/// Searches of points take at least a second, otherwise the time limit at most.
 ///
 /// `inverse_information` is (X'X)^-1, p x p, finite. Results that are proven are the same on every
 /// machine.

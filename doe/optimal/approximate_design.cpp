@@ -25,6 +25,7 @@ constexpr int kMaxApproximatePasses = 100;
 constexpr int kMaxMultiplications = 2000;
 constexpr int kMaxMirrored = 6;
 constexpr double kMinWeight = 1e-12;
+constexpr int kMaxBoundColumns = 800;  ///< one step takes seconds beyond that
 
 /// As many values of a factor as the model can distinguish, at the extrema of a Chebyshev
 /// polynomial, where optimal measures tend to have their support; for one power, the two ends.
@@ -257,6 +258,7 @@ std::optional<ApproximateBound> d_bound(const Model& model, const Region& region
   if (region.is_box() && is_full_quadratic(model)) {
     return quadratic_d_bound(static_cast<int>(model.factors().size()));
   }
+  if (model.column_count() > kMaxBoundColumns) return std::nullopt;
   const Clock::time_point start = Clock::now();
   const auto left = [&] {
     return time_limit_s - std::chrono::duration<double>(Clock::now() - start).count();
@@ -285,6 +287,7 @@ std::optional<ApproximateBound> d_bound(const Model& model, const Region& region
 
 std::optional<LinearBound> linear_bound(const Model& model, const Region& region,
                                         const Eigen::MatrixXd& criterion, double time_limit_s) {
+  if (model.column_count() > kMaxBoundColumns) return std::nullopt;
   const Clock::time_point start = Clock::now();
   const auto left = [&] {
     return time_limit_s - std::chrono::duration<double>(Clock::now() - start).count();

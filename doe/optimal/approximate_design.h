@@ -25,7 +25,7 @@ struct ApproximateBound {
 /// with the proven maximum of d (max_variance). The measure starts from three levels per factor and
 /// is improved by exchanging weight between points and by adding the point of largest d, until the
 /// limit is known to 2e-5 relative or the time limit is reached. Empty if no measure determines the
-/// model, or none was found in time.
+/// model, or none was found in time, and for models of over 800 columns except full quadratics.
 ///
 /// Source: Kiefer & Wolfowitz (1960), Canadian Journal of Mathematics 12, 363-366; the exchanges
 /// are those of Harman, Filova & Richtarik (2020), JASA 115, 348-361.
@@ -44,7 +44,7 @@ struct LinearBound {
 /// average prediction variance is below least / n). For a measure with information matrix M, T =
 /// tr(M^-1 L) and phi(x) = f' M^-1 L M^-1 f, any other measure has T' >= T^2 / max phi. The weights
 /// are multiplied by sqrt(phi / T) until the limit is known to 2e-4 relative or the time limit is
-/// reached.
+/// reached. Empty as for d_bound, and for all models of over 800 columns.
 ///
 /// Sources: Pukelsheim (1993), Optimal Design of Experiments, ch. 7; multiplicative algorithm,
 /// Silvey, Titterington & Torsney (1978), Communications in Statistics A7, 1379-1389.

@@ -54,7 +54,7 @@ class Lockstep {
         stale[lane] = -1;
       }
     }
-    if (any(stale)) batch_.refactor(stale);
+    if (any(stale)) batch_.refactor(stale, tasks_.stop);
   }
 
   void hand_over(int lane) {
@@ -75,7 +75,7 @@ class Lockstep {
       active_[lane] = -1;
       fresh[lane] = -1;
     }
-    if (any(fresh)) batch_.refactor(fresh);
+    if (any(fresh)) batch_.refactor(fresh, tasks_.stop);
   }
 
   const ExchangeProblem& problem_;

@@ -13,6 +13,9 @@ constexpr double kRidge = 1e-6;
 /// Searches with a coarser tolerance than this may use the approximate line search.
 constexpr double kRough = 1e-6;
 
+/// With this many columns a row of a matrix product takes longer than reading the clock.
+constexpr int kPolledColumns = 128;
+
 /// A quadratic form along one coordinate: constant + 2 sum_a linear_a phi_a + sum_ab gram_ab phi_a
 /// phi_b, where phi are the coordinate's features. F is their number if known at compile time, else
 /// kMaxFeatures.
@@ -522,8 +525,11 @@ struct ExchangeKernel {
     return changed;
   }
 
+  /// Polls `stop` if the matrices are large.
+  bool stops(const std::function<bool()>& stop) const { return p >= kPolledColumns && stop(); }
+
   /// Writes the lower triangle of M to `factor_`.
-  DOETUNE_INLINE void information() {
+  DOETUNE_INLINE void information(const std::function<bool()>& stop) {
     Lanes* m = batch.factor_.data();
     for (int i = 0; i < p; ++i) {
       for (int j = 0; j <= i; ++j) {
@@ -533,7 +539,7 @@ struct ExchangeKernel {
     }
     Lanes* even = batch.f_.data();
     Lanes* odd = batch.vf_.data();
-    for (int run = 0; run < batch.n_; run += 2) {
+    for (int run = 0; run < batch.n_ && !stops(stop); run += 2) {
       expand(run, even);
       if (run + 1 < batch.n_)
         expand(run + 1, odd);
@@ -547,19 +553,19 @@ struct ExchangeKernel {
   }
 
   /// M = L L' in place, then L^-1 in place (lower triangle).
-  DOETUNE_INLINE void invert_factor() {
+  DOETUNE_INLINE void invert_factor(const std::function<bool()>& stop) {
     Lanes* m = batch.factor_.data();
     const auto row = [&](int i) __attribute__((always_inline)) {
       return m + static_cast<long>(i) * p;
     };
-    for (int j = 0; j < p; ++j) {
+    for (int j = 0; j < p && !stops(stop); ++j) {
       for (int i = j; i < p; ++i) {
         Lanes sum = row(i)[j];
         for (int c = 0; c < j; ++c) sum -= row(i)[c] * row(j)[c];
         row(i)[j] = i == j ? square_root(larger(sum, all_lanes(1e-12))) : sum / row(j)[j];
       }
     }
-    for (int j = 0; j < p; ++j) {
+    for (int j = 0; j < p && !stops(stop); ++j) {
       row(j)[j] = 1.0 / row(j)[j];
       for (int i = j + 1; i < p; ++i) {
         Lanes sum{};
@@ -569,11 +575,11 @@ struct ExchangeKernel {
     }
   }
 
-  DOETUNE_INLINE void refactor(const LaneMask& lanes) {
-    information();
-    invert_factor();
+  DOETUNE_INLINE void refactor(const LaneMask& lanes, const std::function<bool()>& stop) {
+    information(stop);
+    invert_factor(stop);
     const Lanes* l = batch.factor_.data();
-    for (int i = 0; i < p; ++i) {
+    for (int i = 0; i < p && !stops(stop); ++i) {
       for (int j = 0; j <= i; ++j) {
         Lanes sum{};
         for (int c = i; c < p; ++c) {
@@ -583,15 +589,15 @@ struct ExchangeKernel {
         kept = lanes ? sum : kept;
       }
     }
-    if (batch.trace_) refactor_trace(lanes);
+    if (batch.trace_) refactor_trace(lanes, stop);
   }
 
-  DOETUNE_INLINE void refactor_trace(const LaneMask& lanes) {
+  DOETUNE_INLINE void refactor_trace(const LaneMask& lanes, const std::function<bool()>& stop) {
     const Eigen::MatrixXd& weight = batch.problem_.weight;
     Lanes* wv = batch.factor_.data();  // W V, in the memory of the factor
     const Lanes* v = batch.v_.data();
     Lanes total{};
-    for (int i = 0; i < p; ++i) {
+    for (int i = 0; i < p && !stops(stop); ++i) {
       for (int j = 0; j < p; ++j) {
         Lanes sum{};
         for (int c = 0; c < p; ++c) sum += weight(i, c) * v[entry(c, j)];
@@ -600,7 +606,7 @@ struct ExchangeKernel {
       }
     }
     batch.total_ = lanes ? total : batch.total_;
-    for (int i = 0; i < p; ++i) {
+    for (int i = 0; i < p && !stops(stop); ++i) {
       for (int j = 0; j <= i; ++j) {
         Lanes sum{};
         for (int c = 0; c < p; ++c) sum += v[entry(i, c)] * wv[static_cast<long>(c) * p + j];
@@ -626,12 +632,13 @@ void improve_run_avx2(ExchangeBatch& batch, int run, const LaneMask& active, Lan
   changed = ExchangeKernel(batch).improve_run(run, active);
 }
 DOETUNE_TARGET("avx512f,avx512dq,avx512vl,fma")
-void refactor_avx512(ExchangeBatch& batch, const LaneMask& lanes) {
-  ExchangeKernel(batch).refactor(lanes);
+void refactor_avx512(ExchangeBatch& batch, const LaneMask& lanes,
+                     const std::function<bool()>& stop) {
+  ExchangeKernel(batch).refactor(lanes, stop);
 }
 DOETUNE_TARGET("avx2,fma")
-void refactor_avx2(ExchangeBatch& batch, const LaneMask& lanes) {
-  ExchangeKernel(batch).refactor(lanes);
+void refactor_avx2(ExchangeBatch& batch, const LaneMask& lanes, const std::function<bool()>& stop) {
+  ExchangeKernel(batch).refactor(lanes, stop);
 }
 
 const bool kHasAvx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -679,9 +686,9 @@ Eigen::MatrixXd ExchangeBatch::design(int lane) const {
   return design;
 }
 
-void ExchangeBatch::refactor(const LaneMask& lanes) {
-  DOETUNE_WIDEST(refactor, *this, lanes);
-  ExchangeKernel(*this).refactor(lanes);
+void ExchangeBatch::refactor(const LaneMask& lanes, const std::function<bool()>& stop) {
+  DOETUNE_WIDEST(refactor, *this, lanes, stop);
+  ExchangeKernel(*this).refactor(lanes, stop);
 }
 
 void ExchangeBatch::improve_run(int run, const LaneMask& active, LaneMask& changed) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 
 #include "doe/optimal/exchange.h"
 #include "doe/optimal/lanes.h"
@@ -17,8 +18,9 @@ class ExchangeBatch {
   void load(int lane, const Eigen::MatrixXd& design);
   Eigen::MatrixXd design(int lane) const;
 
-  /// Recomputes V (and B) in the lanes of the mask.
-  void refactor(const LaneMask& lanes);
+  /// Recomputes V (and B) in the lanes of the mask. Large matrices are given up once `stop` is
+  /// true; then only `design` may be called.
+  void refactor(const LaneMask& lanes, const std::function<bool()>& stop);
 
   /// Tries every coordinate of one run in the active lanes; sets the lanes that changed.
   void improve_run(int run, const LaneMask& active, LaneMask& changed);

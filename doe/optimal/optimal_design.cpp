@@ -25,6 +25,22 @@ constexpr std::uint64_t kLevelStream = std::uint64_t{0x6f61} << 32;
 constexpr double kVarianceRatio =
     1;  ///< whole-plot to run error variance, as in Goos & Vandebroek (2001)
 
+/// Multiplications per second that a search is taken to make: fewer than on most processors.
+constexpr double kSearchRate = 4e9;
+constexpr double kAlwaysEnough_s = 1;  ///< a time limit that no size is refused for
+
+/// Throws DesignError if not even the first starts, eight at a time, fit in the time limit.
+/// Counted, not measured, so that a study is refused on every machine or on none.
+void check_time_limit(int runs, int columns, double time_limit_s) {
+  const double work = 8.0 * runs * columns * columns;
+  const double needed_s = std::ceil(work / kSearchRate);
+  if (needed_s <= std::max(time_limit_s, kAlwaysEnough_s)) return;
+  throw DesignError(fmt::format(
+      "a search for {} runs that determine {} coefficients does not fit in a time_limit of {:g} s; "
+      "give a smaller model, such as model: linear, or time_limit: {:.0f}s or more",
+      runs, columns, time_limit_s, needed_s));
+}
+
 /// The model followed by the potential terms.
 Model with_possible(const DesignRequest& request) {
   if (request.options.possible.empty()) return request.model;
@@ -225,6 +241,8 @@ Design optimal_design(const CriterionWeights& weights, const DesignRequest& aske
   const std::vector<Allocation> choices =
       allocations(request.options, needs_of(request, problem.space.column_count()));
   check_size(choices.front().runs, problem.space.column_count());
+  check_time_limit(choices.back().runs, problem.space.column_count(),
+                   request.options.time_limit_s.value_or(kTimeLimit_s));
   set_criterion(weights, request, problem);
   const SearchResult found = find_runs(weights, request, problem, choices, design);
   const int runs = static_cast<int>(design.points.size());

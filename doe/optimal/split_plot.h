@@ -82,15 +82,16 @@ class SplitPlotExchange {
   bool improve_plot(int plot, int coordinate, double min_gain, const std::function<bool()>& stop);
   bool improve_run(int run, int coordinate, double min_gain);
   Eigen::MatrixXd information_of(int plot) const;
-  void refresh();  ///< recomputes everything that depends on M
+  void refresh();       ///< after a change of M
+  void invert() const;  ///< computes V and B unless they are known
 
   const SplitPlotProblem& problem_;
   Eigen::MatrixXd design_;
-  std::vector<int> first_runs_;  ///< of each whole plot
-  std::vector<int> plots_;       ///< of each run
-  Eigen::MatrixXd rows_;         ///< n x p: the model matrix
-  Eigen::MatrixXd information_;  ///< M
-  Eigen::MatrixXd v_, b_;        ///< V = M^-1; B = V W V
+  std::vector<int> first_runs_;    ///< of each whole plot
+  std::vector<int> plots_;         ///< of each run
+  Eigen::MatrixXd rows_;           ///< n x p: the model matrix
+  Eigen::MatrixXd information_;    ///< M
+  mutable Eigen::MatrixXd v_, b_;  ///< V = M^-1; B = V W V; empty until they are needed
   std::optional<double> value_;
 };
 

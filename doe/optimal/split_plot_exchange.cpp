@@ -143,9 +143,13 @@ Eigen::MatrixXd SplitPlotExchange::information_of(int plot) const {
 }
 
 void SplitPlotExchange::refresh() {
+  value_ = information_value(problem_.exchange, information_);
+  v_.resize(0, 0);
+}
+
+void SplitPlotExchange::invert() const {
+  if (v_.size() > 0) return;
   const ExchangeProblem& exchange = problem_.exchange;
-  value_ = information_value(exchange, information_);
-  if (!value_) return;
   const Eigen::Index p = information_.rows();
   v_ = information_.llt().solve(Eigen::MatrixXd::Identity(p, p));
   if (exchange.criterion != ExactCriterion::kDeterminant) b_ = v_ * exchange.weight * v_;
@@ -155,7 +159,9 @@ SplitPlotExchange::RunLine::RunLine(const SplitPlotExchange& exchange, int run, 
     : coordinate_(exchange.problem_.exchange.space.coordinates()[coordinate]),
       columns_(exchange.problem_.exchange.space.column_count()),
       share_(determinant_share(exchange.problem_.exchange)),
-      total_(share_ < 1 ? exchange.v_.cwiseProduct(exchange.problem_.exchange.weight).sum() : 0) {
+      total_(0) {
+  exchange.invert();
+  if (share_ < 1) total_ = exchange.v_.cwiseProduct(exchange.problem_.exchange.weight).sum();
   const SearchSpace& space = exchange.problem_.exchange.space;
   const int plot = exchange.plots_[run];
   const int m = exchange.size(plot);

@@ -1,5 +1,9 @@
 #include "study/directory/import.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "study/directory/results.h"
 #include "study/tables/table_file.h"
 
@@ -39,9 +43,9 @@ StudyDirectory import_runs(const Study& study, const std::filesystem::path& data
   Study as_table = study;
   as_table.design = {"table", {}, data};
   as_table.region = doe::Region();  // measured runs are accepted whether allowed or not
-  const std::vector<TableRow> rows = read_table(study, data, measured_responses(study));
-  Plan plan = make_plan(as_table, true);  // what was measured has an answer, if a smaller one
-  for (PlannedRun& run : plan.runs) run.block = rows[run.run - 1].block;
+  const std::vector<TableRow> rows =
+      read_table(study, data, measured_responses(study), RowsAre::kMeasured);
+  const Plan plan = plan_of_rows(as_table, rows);
   std::vector<RunRecord> records;
   for (const PlannedRun& run : plan.runs) {
     const TableRow& row = rows[static_cast<std::size_t>(run.run - 1)];
@@ -50,6 +54,24 @@ StudyDirectory import_runs(const Study& study, const std::filesystem::path& data
   StudyDirectory directory = create_directory(path, study, plan, force, records);
   write_file_atomically(directory.results_csv(), results_csv(directory, final_records(records)));
   return directory;
+}
+
+std::vector<std::string> range_cautions(const StudyDirectory& directory) {
+  std::vector<std::string> cautions;
+  const std::vector<PlannedRun>& runs = directory.plan.runs;
+  for (std::size_t f = 0; f < directory.study.factors.size(); ++f) {
+    const doe::Factor& factor = directory.study.factors[f];
+    if (factor.is_categorical()) continue;
+    const auto outside = std::count_if(runs.begin(), runs.end(), [&](const PlannedRun& run) {
+      return run.settings[f] < factor.low || run.settings[f] > factor.high;
+    });
+    if (outside == 0) continue;
+    cautions.push_back(fmt::format(
+        "{} of {} runs outside the range of '{}', {} to {}: fits use them, but nothing is "
+        "recommended there",
+        outside, runs.size(), factor.name, factor.format(factor.low), factor.format(factor.high)));
+  }
+  return cautions;
 }
 
 }  // namespace doetune::study

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "study/directory/directory.h"
 
@@ -9,9 +11,13 @@ namespace doetune::study {
 
 /// Takes factors and responses from the columns of a CSV table, one run per row, in file order. The
 /// rows become the plan (design type `table`) and the completed runs of the journal, all of them or
-/// none; a row of results.csv without a result becomes a pending run. Throws StudyError naming line
-/// and column, or DirectoryError.
+/// none; a row of results.csv without a result becomes a pending run, its confirmation and baseline
+/// runs remain such, and settings may be outside the range of a numeric factor. Throws StudyError
+/// naming line and column, or DirectoryError.
 StudyDirectory import_runs(const Study& study, const std::filesystem::path& data,
                            const std::filesystem::path& path, bool force);
+
+/// A sentence for each factor that has runs outside its range.
+std::vector<std::string> range_cautions(const StudyDirectory& directory);
 
 }  // namespace doetune::study

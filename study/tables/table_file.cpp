@@ -18,7 +18,8 @@ constexpr double kMaxGroup = 1e6;
 
 class TableReader {
  public:
-  TableReader(const Study& study, const std::filesystem::path& file) : study_(study), file_(file) {
+  TableReader(const Study& study, const std::filesystem::path& file, RowsAre measured)
+      : study_(study), file_(file), measured_(measured == RowsAre::kMeasured) {
     try {
       rows_ = parse_csv_table(read_file(file));
     } catch (const CsvError& error) {
@@ -46,6 +47,7 @@ class TableReader {
       }
       row.whole_plot = group(i, "whole_plot").value_or(0);
       row.block = group(i, "block").value_or(1);
+      row.validates = validates(i);
       row.status = status(i);
       for (std::size_t r = 0; r < response_columns.size(); ++r) {
         const std::string& text = rows_[i].cells[response_columns[r]];
@@ -94,8 +96,25 @@ class TableReader {
 
   double setting(const doe::Factor& factor, const std::string& text, int line) const {
     const auto value = factor.parse(text);
-    if (!value || !factor.allows(*value)) fail(line, setting_error(factor, text));
+    if (!value || !(factor.allows(*value) || (measured_ && is_beyond(factor, *value)))) {
+      fail(line, setting_error(factor, text));
+    }
     return *value;
+  }
+
+  /// Whether a setting would be the factor's if its range were wider.
+  static bool is_beyond(const doe::Factor& factor, double value) {
+    if (factor.is_categorical() || (value >= factor.low && value <= factor.high)) return false;
+    const bool whole = factor.kind != doe::FactorKind::kInteger || value == std::round(value);
+    return whole && std::isfinite(factor.to_coded(value));
+  }
+
+  std::optional<doe::PointType> validates(std::size_t row) const {
+    const std::string text = cell(row, "point_type");
+    for (const doe::PointType type : {doe::PointType::kConfirmation, doe::PointType::kBaseline}) {
+      if (text == doe::point_type_name(type)) return type;
+    }
+    return std::nullopt;
   }
 
   /// The cell of an optional column in a row; empty if the column is missing.
@@ -139,14 +158,15 @@ class TableReader {
 
   const Study& study_;
   const std::filesystem::path& file_;
+  bool measured_;
   std::vector<CsvRow> rows_;
 };
 
 }  // namespace
 
 std::vector<TableRow> read_table(const Study& study, const std::filesystem::path& file,
-                                 const std::vector<std::string>& responses) {
-  return TableReader(study, file).read(responses);
+                                 const std::vector<std::string>& responses, RowsAre rows) {
+  return TableReader(study, file, rows).read(responses);
 }
 
 }  // namespace doetune::study

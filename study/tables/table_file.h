@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "study/plan.h"
 #include "study/run_record.h"
 #include "study/study.h"
 
@@ -18,16 +19,27 @@ struct TableRow {
   int block = 1;                             ///< from the column `block`
   RunStatus status = RunStatus::kCompleted;  ///< from the column `status`
   int whole_plot = 0;                        ///< from the column `whole_plot`; 0: none
+  std::optional<doe::PointType> validates;   ///< from the column `point_type`: confirmation or
+                                             ///< baseline; empty for any other text
   std::map<std::string, double> responses;   ///< the values that are present
   bool was_made = true;  ///< false if the row has no response and its status, in a table with that
                          ///< column, is empty
 };
 
+/// Whether the runs of a table are planned or have been made, possibly outside the present ranges.
+enum class RowsAre { kPlanned, kMeasured };
+
 /// Reads the columns of the study's factors and of the named responses and, if present, whole_plot,
-/// block and status (such as infeasible). Other columns are ignored; an empty response is missing.
-/// Throws StudyError naming line and column for a missing column (suggesting the most similar one),
-/// a setting outside its factor's range, and an invalid number.
+/// block, point_type and status (such as infeasible). Other columns are ignored; an empty response
+/// is missing. Throws StudyError naming line and column for a missing column (suggesting the most
+/// similar one), a setting that its factor does not have (measured rows: but may be outside the
+/// range of a numeric factor), and an invalid number.
 std::vector<TableRow> read_table(const Study& study, const std::filesystem::path& file,
-                                 const std::vector<std::string>& responses);
+                                 const std::vector<std::string>& responses,
+                                 RowsAre rows = RowsAre::kPlanned);
+
+/// The plan whose runs are these rows, in their order; they need not determine the model. `study`
+/// has design type `table`.
+Plan plan_of_rows(const Study& study, const std::vector<TableRow>& rows);
 
 }  // namespace doetune::study

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """A study whose files were lost, are older than its journal, or were changed: what is said, and the way back."""
+import json
 import shutil
+import zlib
 
 from cli_case import CliCase, main
 
@@ -57,6 +59,36 @@ class Restore(CliCase):
         self.write("wider.yaml", study.read_text())
         self.doetune("import", "wider.yaml", "tune/results.csv", "-o", "wider")
         self.assertIn("14 of 14", self.doetune("status", "wider").stdout)
+
+    def test_a_range_that_was_narrowed(self):
+        self.planned_and_run()
+        study = self.directory / "tune/study.yaml"
+        study.write_text(study.read_text().replace("high: 2", "high: 1"))
+        self.assertIn("`doetune import", self.error_of("optimize", "tune", expect=4))
+        self.write("narrower.yaml", study.read_text())
+        imported = self.doetune("import", "narrower.yaml", "tune/results.csv", "-o", "narrower")
+        self.assertRegex(imported.stderr, r"warning: \d+ of 14 runs outside the range of 'a', -2 to 1")
+        best = self.json_of("optimize", "narrower")["settings"]
+        self.assertLessEqual(best["a"], 1)
+
+    def test_an_attempt_whose_record_was_left_out_is_not_recovered(self):
+        self.planned_and_run()
+        journal = self.directory / "tune/runs.jsonl"
+        kept = journal.read_text().split("\n")
+        self.write("tune/runs.jsonl", "\n".join(line for line in kept if '"run":3,' not in line))
+        self.assertIn("started but not recorded: #3;", self.doetune("status", "tune").stdout)
+        changed = []
+        for line in kept:
+            if '"run":3,' in line:
+                record = json.loads(line[:line.rindex(',"crc"')] + "}")
+                record["settings"] = dict.fromkeys(record["settings"], "0.125")
+                text = json.dumps(record, separators=(",", ":"))[:-1]
+                line = f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}'
+            changed.append(line)
+        self.write("tune/runs.jsonl", "\n".join(changed))
+        status = self.doetune("status", "tune").stdout
+        self.assertIn("left out: run 3, measured at other settings", status)
+        self.assertNotIn("started but not recorded", status)
 
     def test_damaged_lines_are_reported_by_every_reader(self):
         self.planned_and_run()

@@ -63,3 +63,23 @@ TEST_CASE("A supersaturated design names as many columns as it cannot determine"
   CHECK(evaluation.terms == 231);
   CHECK(evaluation.aliases.size() == 31);
 }
+
+TEST_CASE("Repeated columns are named whatever their sign, beside independent ones",
+          "[doe][evaluation]") {
+  // The half fraction c = -a*b of 2^3: a = -b*c, b = -a*c, and every square is the mean.
+  Eigen::MatrixXd x(4, 3);
+  x << -1, -1, -1, 1, -1, 1, -1, 1, 1, 1, 1, -1;
+  const doe::Model model = doe::Model::named("quadratic", unit_factors(3));
+  const doe::Evaluation evaluation = doe::evaluate(model, x);
+  CHECK(evaluation.aliases == std::vector<std::string>{"a*b", "a*c", "b*c", "a^2", "b^2", "c^2"});
+  CHECK_FALSE(evaluation.d_efficiency);
+}
+
+TEST_CASE("Nearly dependent columns are not taken for dependent ones", "[doe][evaluation]") {
+  // b = a + 1e-6 z with a, z orthogonal to the mean and each other: |X'X| = 4 * 4 * 4e-12.
+  Eigen::MatrixXd x(4, 2);
+  x << -1, -1 + 1e-6, 1, 1 - 1e-6, -1, -1 - 1e-6, 1, 1 + 1e-6;
+  const doe::Evaluation evaluation = doe::evaluate(doe::Model::named("linear", unit_factors(2)), x);
+  CHECK(evaluation.aliases.empty());
+  CHECK(*evaluation.log_det == Approx(std::log(64e-12)).epsilon(1e-9));
+}

@@ -231,9 +231,11 @@ TEST_CASE("A model too large to expand has a bound all the same", "[doe][varianc
   for (int f = 0; f < 25; ++f) factors.push_back(continuous("x" + std::to_string(f)));
   const doe::Model model = doe::Model::named("quadratic", factors);
   const int p = model.column_count();
-  const doe::MaxVariance found = doe::max_variance(model, {}, Eigen::MatrixXd::Identity(p, p));
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(p, p);
+  inverse(0, p - 1) = inverse(p - 1, 0) = -0.5;  // a square is never negative
+  const doe::MaxVariance found = doe::max_variance(model, {}, inverse);
   CHECK_FALSE(found.proven);
-  CHECK(found.upper_bound == Approx(p));
+  CHECK(found.upper_bound == Approx(p + 1));
   CHECK(found.value <= p);
 }
 
@@ -255,4 +257,20 @@ TEST_CASE("Polynomials: shifted, scaled, differentiated", "[doe][variance]") {
   CHECK(monomials.value(b, Eigen::Vector2d(0.4, -0.8)) == Approx(monomials.value(a, x)));
   CHECK(doe::largest_at(Eigen::Vector4d(0, 1, 0, -1), -1, 1) == Approx(1 / std::sqrt(3)));
   CHECK(monomials.find({3, 0}) == -1);
+}
+
+TEST_CASE("With too many combinations of levels to list, steps in the levels find the maximum",
+          "[doe][variance]") {
+  // Covariances between neighbours only: the variance is largest where all contrasts agree in sign,
+  // at 2 of 2^30 combinations, and attains the sum of all absolute values.
+  std::vector<doe::Factor> factors;
+  for (int f = 0; f < 30; ++f) factors.push_back(words("w" + std::to_string(f), {"off", "on"}));
+  const doe::Model model = doe::Model::named("linear", factors);
+  const int p = model.column_count();
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(p, p);
+  for (int c = 1; c < p; ++c) inverse(c - 1, c) = inverse(c, c - 1) = 0.25;
+  const doe::MaxVariance most =
+      doe::max_variance(model, doe::Region(factors, {}, {}), inverse, 1e-6, 60);
+  CHECK(most.value == Approx(p + 0.5 * (p - 1)).epsilon(1e-12));
+  CHECK(most.proven);
 }

@@ -109,6 +109,48 @@ TEST_CASE("Models too large to compute with are refused by their size", "[doe][o
   }
 }
 
+TEST_CASE("A search too large for its time limit is refused by its size", "[doe][optimal]") {
+  std::vector<doe::Factor> factors = numbered_factors(63);
+  for (const bool hard : {true, false}) {
+    factors[0].hard_to_change = hard;
+    for (const char* type : {"d-optimal", "i-optimal", "compound-optimal"}) {
+      doe::DesignRequest wanted = request(factors, "quadratic", 2085);
+      wanted.options.time_limit_s = 5;
+      CHECK_THROWS_WITH(
+          doe::build_design(type, wanted),
+          Catch::Contains("2085 runs that determine 2080 coefficients does not fit in "
+                          "a time_limit of 5 s") &&
+              Catch::Contains("model: linear, or time_limit: 19s or more"));
+    }
+  }
+  factors[0].hard_to_change = true;
+  doe::DesignRequest linear = request(factors, "linear", 80);  // the message's advice
+  linear.options.starts = 1;
+  CHECK(doe::build_design("d-optimal", linear).points.size() == 80);
+}
+
+TEST_CASE("A large exchange looks at the clock within a factorisation", "[doe][optimal]") {
+  doe::DesignRequest wanted = request(numbered_factors(15), "quadratic", 140);
+  const doe::SearchSpace space(wanted);
+  const int columns = space.column_count();
+  const doe::ExchangeProblem large{
+      space, 140, {}, Eigen::MatrixXd::Zero(columns, columns), doe::ExactCriterion::kDeterminant,
+      {}};
+  RandomStream random(1, 0);
+  const Eigen::MatrixXd start = space.random_design(140, random);
+  int begun = 0;
+  int polls = 0;
+  Eigen::MatrixXd ended;
+  doe::exchange(large, 1e-3,
+                {[&]() -> std::optional<doe::ExchangeTask> {
+                   if (begun++ > 0) return std::nullopt;
+                   return doe::ExchangeTask{0, start};
+                 },
+                 [&](doe::ExchangeTask task) { ended = task.design; },
+                 [&] { return ++polls > 60; }});  // fewer than X'X has pairs of rows
+  CHECK(ended == start);
+}
+
 TEST_CASE("A-optimal designs reach the best that is known", "[doe][optimal]") {
   const double best[] = {4.0081, 3.0836, 2.5597, 2.1363, 1.7976, 1.6360, 1.5253};
   for (int runs = 6; runs <= 12; ++runs) {

@@ -19,6 +19,7 @@
 #include "study/directory/original_file.h"
 #include "study/directory/results.h"
 #include "study/tables/csv.h"
+#include "study/tables/table_file.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -505,8 +506,10 @@ TEST_CASE("Tables with mistakes are refused by line and column", "[study][import
   CHECK_THAT(message("rate,time\n"), Catch::Contains(":1: the table has no rows below its header"));
   CHECK_THAT(message("rate,tme\n1,2\n"),
              Catch::Contains(":1:") && Catch::Contains("did you mean 'tme'?"));
-  CHECK_THAT(message("rate,time\n1,2\n3,4\n"),
-             Catch::Contains(":3:") && Catch::Contains("'3' is not a setting of factor 'rate'"));
+  write_text(data, "rate,time\n1,2\n3,4\n");  // planned; measured runs are taken
+  CHECK_THROWS_WITH(
+      study::read_table(study, data, {}),
+      Catch::Contains(":3:") && Catch::Contains("'3' is not a setting of factor 'rate'"));
   CHECK_THAT(message("rate,time\nfast,2\n"), Catch::Contains(":2:") && Catch::Contains("'fast'"));
   CHECK_THAT(message("rate,time\n1,nan\n"),
              Catch::Contains("expected a number, or an empty cell if it is missing, found 'nan'"));
@@ -585,4 +588,45 @@ TEST_CASE("Imported runs keep their blocks, and those that could not run are rep
   write_text(data, "a,y,status\n1,10,broken\n");
   CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
                     Catch::Contains("data.csv:2: status: 'broken' is not a status of a run"));
+}
+
+TEST_CASE("Measured runs outside a numeric factor's range are taken, and told", "[study][plan]") {
+  const TemporaryDirectory temporary;
+  const fs::path data = temporary.path() / "data.csv";
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 1, high: 5}, n: {levels: [1, 2, 4], scale: log2}, w: {levels: [x, y]}}\n"
+      "model: linear\nresponses: {y: {}}",
+      temporary.path() / "s.yaml");
+  write_text(data, "a,n,w,y\n1,1,x,10\n5,2,y,20\n9,4,x,30\n7,8,y,40\n3,4,y,50\n");
+  const auto directory = study::import_runs(study, data, temporary.path() / "s", false);
+  CHECK(directory.plan.runs[2].settings[0] == 9);
+  CHECK(directory.plan.coded(study.factors)(2, 0) == Approx(3));
+  const auto cautions = study::range_cautions(directory);
+  REQUIRE(cautions.size() == 2);
+  CHECK_THAT(cautions[0], Catch::Contains("2 of 5 runs outside the range of 'a', 1 to 5"));
+  CHECK_THAT(cautions[1], Catch::Contains("1 of 5 runs outside the range of 'n', 1 to 4"));
+  CHECK(study::open_directory(directory.path).plan.runs.size() == 5);
+  CHECK(study::read_journal(study::open_directory(directory.path)).records.size() == 5);
+
+  for (const char* row : {"3,3,x,1\n", "3,-8,x,1\n", "3,1,z,1\n"}) {  // unlisted, no logarithm
+    write_text(data, std::string("a,n,w,y\n") + row);
+    CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
+                      Catch::Contains("data.csv:2: ") && Catch::Contains("is not a setting of"));
+  }
+}
+
+TEST_CASE("Imported confirmation and baseline runs remain such", "[study][plan]") {
+  const TemporaryDirectory temporary;
+  const fs::path data = temporary.path() / "data.csv";
+  write_text(data,
+             "point_type,block,a,y\nfactorial,1,1,10\ncenter,1,5,20\nfactorial,1,9,30\n"
+             "confirmation,2,9,31\nbaseline,2,1,11\n");
+  const study::Study study =
+      study::parse_study("factors: {a: {low: 1, high: 9}}\nmodel: linear\nresponses: {y: {}}",
+                         temporary.path() / "s.yaml");
+  const auto directory = study::import_runs(study, data, temporary.path() / "s", false);
+  CHECK(directory.plan.runs[3].type == doe::PointType::kConfirmation);
+  CHECK(directory.plan.runs[4].type == doe::PointType::kBaseline);
+  CHECK(directory.plan.runs[2].type == doe::PointType::kTable);
+  CHECK(directory.plan.evaluation.runs == 3);  // the runs that are fitted
 }
