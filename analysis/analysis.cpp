@@ -8,11 +8,12 @@
 #include "analysis/best_run.h"
 #include "analysis/blocks.h"
 #include "analysis/fit_response.h"
+#include "analysis/study_tests.h"
 #include "base/parallel.h"
 #include "study/directory/journal.h"
 #include "study/directory/original_file.h"
 #include "study/directory/results.h"
-#include "surfaces/models/parametric_model.h"
+#include "surfaces/optimum/range_ends.h"
 
 namespace doetune::analysis {
 namespace {
@@ -238,6 +239,7 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
   details.indifferent = true;
   for (std::size_t r = 0; r < ranges.size(); ++r) {
     if (request.responses[r].goal && varies(ranges[r])) details.indifferent = false;
+    details.predicted[request.responses[r].name] = ranges[r];
   }
   if (optimum.baseline) {
     details.gains = surfaces::gains(request, optimum.best.settings, optimum.baseline->settings);
@@ -254,35 +256,6 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
   details.robustness = surfaces::robustness(request, optimum.best.settings);
   if (!optimum.feasible) details.relaxations = surfaces::relaxations(request);
   return details;
-}
-
-bool depends_on(const ResponseAnalysis& response, std::size_t f) {
-  if (const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(response.other.get())) {
-    const int factor = static_cast<int>(f);
-    return parametric->factor == factor || parametric->by == factor;
-  }
-  if (response.other) return true;
-  const std::vector<doe::Term>& terms = response.fit->model.terms();
-  return std::any_of(terms.begin(), terms.end(),
-                     [&](const doe::Term& term) { return term.powers[f] > 0; });
-}
-
-/// Removes at_bound entries of factors that affect no response with a goal: widening their range
-/// gains nothing.
-void drop_idle_bounds(const Analysis& analysis, surfaces::Optimum& optimum) {
-  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
-  std::erase_if(optimum.at_bound, [&](const std::string& name) {
-    const auto f = static_cast<std::size_t>(
-        std::find_if(factors.begin(), factors.end(),
-                     [&](const doe::Factor& factor) { return factor.name == name; }) -
-        factors.begin());
-    return std::none_of(analysis.responses.begin(), analysis.responses.end(),
-                        [&](const ResponseAnalysis& response) {
-                          return response.surface() != nullptr &&
-                                 analysis.goals.count(response.response.name) > 0 &&
-                                 depends_on(response, f);
-                        });
-  });
 }
 
 /// Fills in the ends of the ramps and stores every goal as used.
@@ -338,7 +311,7 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
     close_ramps(request, ranges, analysis);
     if (!analysis.optimum_problem.empty()) return;
     analysis.optimum = surfaces::find_optimum(request);
-    drop_idle_bounds(analysis, *analysis.optimum);
+    analysis.optimum->at_bound = surfaces::improving_ends(request, *analysis.optimum);
     analysis.details = details_of(request, *analysis.optimum, ranges);
     if (analysis.details->indifferent) analysis.optimum->at_bound.clear();
   } catch (const std::invalid_argument& error) {
@@ -377,6 +350,7 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
     runs[response] = runs_of(analysis, directory.study.responses[response]);
   });
   analysis.responses = fit_responses(directory.study, runs, options);
+  correct_for_tests(analysis.responses);
   if (const auto infeasible = infeasible_settings(analysis).size();
       analysis.completed() == 0 && infeasible > 0) {
     for (ResponseAnalysis& response : analysis.responses) {

@@ -43,6 +43,13 @@ struct Fallback {
   std::string reason;  ///< "11 completed runs do not determine the 15 coefficients of the ..."
 };
 
+/// The levels of single tests at which those of all responses of a study together are at 5 %: see
+/// analysis/study_tests.h.
+struct TestLevels {
+  double surface = 0.05;      ///< of an effect of the factors, and of lack of fit
+  double assumptions = 0.05;  ///< of outliers, drift, spread, constancy and larger models
+};
+
 struct ResponseAnalysis {
   study::Response response;
   std::optional<surfaces::Fit> fit;       ///< the polynomial; empty if the runs do not support one
@@ -58,6 +65,7 @@ struct ResponseAnalysis {
   /// Whether the variance model uses repeats within runs; empty without repeats or variance model.
   std::optional<bool> repeats_used = {};
   std::optional<surfaces::SurfaceChoice> choice = {};  ///< if surface types were compared
+  TestLevels levels = {};
 
   /// A parametric model or a Gaussian process used instead of the polynomial; null: `fit` is the
   /// surface.
@@ -94,7 +102,8 @@ struct OptimumDetails {
   std::vector<surfaces::Equivalent> equivalents;  ///< not significantly worse than the best
   surfaces::Robustness robustness;
   surfaces::ParetoFront pareto;
-  std::vector<surfaces::Relaxation> relaxations;  ///< if not all limits can be met
+  std::map<std::string, surfaces::Interval> predicted;  ///< range of each response in the region
+  std::vector<surfaces::Relaxation> relaxations;        ///< if not all limits can be met
 };
 
 /// The best completed run: the answer if no optimum can be predicted.

@@ -35,23 +35,26 @@ std::optional<LimitHeld> held(const std::optional<surfaces::Goal>& goal,
   return within ? LimitHeld::kYes : LimitHeld::kOpen;
 }
 
-std::optional<bool> is_better(const ConfirmedResponse& response, int ramps) {
+/// Whether more of a response than at the baseline is a gain.
+bool gains_upwards(const ConfirmedResponse& response) {
+  const surfaces::Goal& goal = *response.goal;
+  if (goal.type != surfaces::GoalType::kTarget) return goal.type == surfaces::GoalType::kMaximize;
+  return std::abs(response.measured.response() - goal.target) <
+                 std::abs(response.baseline->response() - goal.target)
+             ? response.measured.response() > response.baseline->response()
+             : response.measured.response() < response.baseline->response();
+}
+
+std::optional<GainShown> gain_shown(const ConfirmedResponse& response, int ramps) {
   if (!response.goal || response.goal->is_limit()) return std::nullopt;
   const auto gain =
       surfaces::measured_gain(response.name, response.measured, *response.baseline, each_of(ramps));
   if (!gain.interval) return std::nullopt;
-  const surfaces::Goal& goal = *response.goal;
-  switch (goal.type) {
-    case surfaces::GoalType::kMaximize:
-      return gain.interval->low > 0;
-    case surfaces::GoalType::kMinimize:
-      return gain.interval->high < 0;
-    default:
-      break;
-  }
-  const bool differs = gain.interval->low > 0 || gain.interval->high < 0;
-  return differs && std::abs(response.measured.response() - goal.target) <
-                        std::abs(response.baseline->response() - goal.target);
+  const bool up = gains_upwards(response);
+  const double low = up ? gain.interval->low : -gain.interval->high;
+  const double high = up ? gain.interval->high : -gain.interval->low;
+  if (low > 0) return GainShown::kYes;
+  return high <= 0 ? GainShown::kNo : GainShown::kOpen;
 }
 
 void compare_with_baseline(const Analysis& analysis, const surfaces::Surface& surface,
@@ -61,7 +64,7 @@ void compare_with_baseline(const Analysis& analysis, const surfaces::Surface& su
   response.baseline = surfaces::measured_mean(response.predicted.transform, values);
   response.gain =
       surfaces::measured_gain(response.name, response.measured, *response.baseline, kLevel);
-  response.is_better = is_better(response, with_goal(analysis, true));
+  response.gain_shown = gain_shown(response, with_goal(analysis, true));
   const auto predicted = surface.predict(
       doe::coded_point(factors_of(analysis), *surfaces::baseline_of(factors_of(analysis))));
   const auto range =
@@ -89,6 +92,9 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
                            confirmed.goal ? each_of(with_goal(analysis, false)) : kLevel);
   if (confirmed.joint_range) {
     confirmed.agrees = surfaces::agrees(*confirmed.joint_range, confirmed.measured.response());
+    const surfaces::Interval& predicted = analysis.details->predicted.at(name);
+    confirmed.allows_anything =
+        confirmed.joint_range->high - confirmed.joint_range->low >= predicted.high - predicted.low;
   }
   confirmed.limit = held(confirmed.goal, confirmed.measured);
   compare_with_baseline(analysis, *response.surface(),
@@ -96,20 +102,54 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
   return confirmed;
 }
 
-/// Whether any goal is met better than at the baseline; empty if unknown.
-std::optional<bool> any_gain(const Confirmation& confirmation) {
-  if (confirmation.is_baseline) return false;
-  bool known = true;
-  for (const ConfirmedResponse& response : confirmation.responses) {
-    if (!response.goal) continue;
-    if (response.is_better.value_or(false)) return true;
-    const bool limit = response.goal->is_limit();
-    if (limit && response.baseline && !response.goal->is_met(response.baseline->response())) {
-      return true;
-    }
-    known = known && (limit ? response.baseline.has_value() : response.is_better.has_value());
+/// Whether a goal is shown to be met better than at the baseline.
+bool shows_gain(const ConfirmedResponse& response) {
+  if (!response.goal) return false;
+  if (!response.goal->is_limit()) return response.gain_shown == GainShown::kYes;
+  return response.baseline && !response.goal->is_met(response.baseline->response());
+}
+
+/// Whether too few of some runs completed.
+bool too_few(const Analysis& analysis, const std::vector<int>& runs) {
+  const auto completed = std::count_if(runs.begin(), runs.end(), [&](int run) {
+    const auto record = analysis.records.find(run);
+    return record != analysis.records.end() &&
+           record->second.status == study::RunStatus::kCompleted;
+  });
+  return 2 * static_cast<std::size_t>(completed) < runs.size();
+}
+
+std::optional<Confirmation::Doubt> doubt_of(const Analysis& analysis,
+                                            const Confirmation& confirmation) {
+  using Doubt = Confirmation::Doubt;
+  if (too_few(analysis, confirmation.planned.confirmation) ||
+      too_few(analysis, confirmation.planned.baseline)) {
+    return Doubt::kFewRuns;
   }
-  return known ? std::optional(false) : std::nullopt;
+  const std::vector<ConfirmedResponse>& responses = confirmation.responses;
+  if (confirmation.is_baseline || std::any_of(responses.begin(), responses.end(), shows_gain)) {
+    return std::nullopt;
+  }
+  std::optional<Doubt> doubt;
+  for (const ConfirmedResponse& response : responses) {
+    if (!response.goal || response.goal->is_limit()) continue;
+    if (response.gain_shown == GainShown::kOpen) return Doubt::kGain;
+    if (!response.gain_shown && response.allows_anything) doubt = Doubt::kRange;
+  }
+  return doubt;
+}
+
+/// Whether the baseline is known to be as good; without a doubt.
+bool lacks_gain(const Confirmation& confirmation) {
+  if (confirmation.is_baseline) return true;
+  return std::all_of(confirmation.responses.begin(), confirmation.responses.end(),
+                     [](const ConfirmedResponse& response) {
+                       if (!response.goal) return true;
+                       const bool known = response.goal->is_limit()
+                                              ? response.baseline.has_value()
+                                              : response.gain_shown.has_value();
+                       return known && !shows_gain(response);
+                     });
 }
 
 Validation validation_of(const Analysis& analysis, const Confirmation& confirmation) {
@@ -122,7 +162,8 @@ Validation validation_of(const Analysis& analysis, const Confirmation& confirmat
   }
   if (confirmation.missing > 0 || assessed < with_goal(analysis, false)) return Validation::kOpen;
   if (!borne_out) return Validation::kNotConfirmed;
-  return any_gain(confirmation).value_or(true) ? Validation::kConfirmed : Validation::kNoGain;
+  if (confirmation.doubt) return Validation::kInconclusive;
+  return lacks_gain(confirmation) ? Validation::kNoGain : Validation::kConfirmed;
 }
 
 void count_runs(const Analysis& analysis, Confirmation& confirmation) {
@@ -162,8 +203,22 @@ std::optional<Confirmation> confirmation_of(const Analysis& analysis) {
       confirmation.responses.push_back(std::move(*confirmed));
     }
   }
+  confirmation.doubt = doubt_of(analysis, confirmation);
   confirmation.validation = validation_of(analysis, confirmation);
+  if (confirmation.validation != Validation::kInconclusive) confirmation.doubt.reset();
   return confirmation;
+}
+
+Trust trust_after(const std::optional<Confirmation>& confirmation,
+                  const ResponseAnalysis& response) {
+  Trust before = trust(response);
+  if (!confirmation) return before;
+  for (const ConfirmedResponse& confirmed : confirmation->responses) {
+    if (confirmed.name != response.response.name || confirmed.agrees.value_or(true)) continue;
+    before.level = Trust::Level::kContradicted;
+    before.sentence = contradiction_text(confirmed) + "; by its own runs it " + before.sentence;
+  }
+  return before;
 }
 
 }  // namespace doetune::analysis

@@ -73,6 +73,33 @@ std::string gains_listed(const Confirmation& confirmation) {
   return text.empty() ? "" : " (" + text + ")";
 }
 
+/// Responses that any configuration would have confirmed, each with the range allowed.
+std::string open_ranges(const Confirmation& confirmation) {
+  std::string text;
+  for (const ConfirmedResponse& response : confirmation.responses) {
+    if (!response.goal || response.goal->is_limit() || !response.allows_anything) continue;
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", response.name,
+                        with_unit(interval_text(*response.joint_range), response.unit));
+  }
+  return text;
+}
+
+/// Why runs that agree show nothing.
+std::string doubt_text(const Confirmation& confirmation) {
+  switch (*confirmation.doubt) {
+    case Confirmation::Doubt::kFewRuns:
+      return "fewer than half of the planned runs completed, too few to conclude from";
+    case Confirmation::Doubt::kGain:
+      return fmt::format("the interval of the measured gain over the baseline contains no gain{}",
+                         gains_listed(confirmation));
+    case Confirmation::Doubt::kRange:
+      break;
+  }
+  return fmt::format(
+      "the range allowed is as wide as all predictions differ, so that nearly anything agrees: {}",
+      open_ranges(confirmation));
+}
+
 /// "12 % below the prediction", or the difference if there is no ratio.
 std::string deviation(const ConfirmedResponse& response) {
   const double measured = response.measured.response(), predicted = response.predicted.response();
@@ -158,6 +185,11 @@ std::string gain_text(const surfaces::Gain& gain, const std::string& unit) {
                      signed_to(gain.interval->low, half), signed_to(gain.interval->high, half));
 }
 
+std::string contradiction_text(const ConfirmedResponse& response) {
+  return fmt::format("the mean of {} was {}, {}", count_of(response.runs, "run"),
+                     measured_text(response), deviation(response));
+}
+
 std::string confirmation_headline(const Confirmation& confirmation) {
   const std::string runs = count_of(confirmation.completed, "run");
   const char* agree = confirmation.completed == 1 ? "agrees" : "agree";
@@ -174,9 +206,12 @@ std::string confirmation_headline(const Confirmation& confirmation) {
                        "prediction: {}.",
                        runs, agree, outcomes(confirmation))
                  : fmt::format(
-                       "{} of this configuration {} with the prediction: {}. But there is no "
-                       "significant gain over the baseline{}.",
+                       "{} of this configuration {} with the prediction: {}. But there is no gain "
+                       "over the baseline{}.",
                        runs, agree, outcomes(confirmation), gains_listed(confirmation));
+    case Confirmation::Validation::kInconclusive:
+      return fmt::format("{} of this configuration {} with the prediction: {}. But {}.", runs,
+                         agree, outcomes(confirmation), doubt_text(confirmation));
     case Confirmation::Validation::kNotConfirmed:
       break;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/format.h"
+#include "analysis/study_tests.h"
 #include "analysis/trust.h"
 
 namespace doetune::analysis {
@@ -26,21 +27,27 @@ std::vector<int> picked(const ResponseAnalysis& response, const Picks& is) {
   return runs;
 }
 
+/// Adds what a test with p < 0.05 found: a note unless it is significant at its level.
+void add_tested(double p, double level, Finding finding, std::vector<Finding>& found) {
+  if (p >= kSignificant) return;
+  if (p > level) {
+    finding.weight = Weight::kNote;
+    finding.is_in_trust = false;
+    finding.sentence += "; not significant among all tests of the study";
+  }
+  found.push_back(std::move(finding));
+}
+
 std::string added_runs(int runs) {
   return fmt::format("`doetune augment --runs {}`", std::max(kMinAddedRuns, runs));
 }
 
 /// A larger model that the runs support and whose terms are significant in the sequential tests.
-std::optional<std::string> richer_model(const ResponseAnalysis& response) {
-  if (!response.sequential || response.selection) return std::nullopt;
-  const surfaces::SequentialSummary& summary = *response.sequential;
-  const auto suggested =
-      std::find_if(summary.steps.begin(), summary.steps.end(),
-                   [&](const auto& step) { return step.model == summary.suggested; });
-  const doe::Model model = doe::Model::named(
-      suggested->model == "mean" ? "linear" : suggested->model, response.fit->model.factors());
-  if (model.column_count() <= response.fit->model.column_count()) return std::nullopt;
-  return suggested->model;
+std::optional<surfaces::SequentialStep> richer_model(const ResponseAnalysis& response) {
+  for (surfaces::SequentialStep& step : larger_steps(response)) {
+    if (step.model == response.sequential->suggested) return std::move(step);
+  }
+  return std::nullopt;
 }
 
 /// The transform suggested by the Box-Cox profile, if the fit has none yet.
@@ -54,8 +61,8 @@ std::optional<std::string> better_transform(const ResponseAnalysis& response) {
 
 /// Remedies for lack of fit, best first.
 std::string remedy_of_lack(const ResponseAnalysis& response) {
-  if (const auto model = richer_model(response)) {
-    return fmt::format("`doetune fit --model {}` fits these runs better", *model);
+  if (const auto step = richer_model(response)) {
+    return fmt::format("`doetune fit --model {}` fits these runs better", step->model);
   }
   std::string remedy;
   if (const auto transform = better_transform(response)) {
@@ -89,21 +96,30 @@ void assess_freedom(const ResponseAnalysis& response, std::vector<Finding>& foun
 
 void assess_prediction(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const surfaces::Fit& fit = *response.fit;
-  if (fit.lack_of_fit && fit.lack_of_fit->p < kSignificant) {
-    found.push_back(
-        {Weight::kGrave,
-         fmt::format("Lack of fit ({}): the error of the surface is larger than the scatter of "
-                     "replicated runs, so its terms do not capture the shape",
-                     p_words(fit.lack_of_fit->p)),
-         remedy_of_lack(response), true});
+  if (fit.lack_of_fit) {
+    add_tested(fit.lack_of_fit->p, response.levels.surface,
+               {Weight::kGrave,
+                fmt::format("Lack of fit ({}): the error of the surface is larger than the scatter "
+                            "of replicated runs, so its terms do not capture the shape",
+                            p_words(fit.lack_of_fit->p)),
+                remedy_of_lack(response), true},
+               found);
   }
-  if (fit.predicted_r2 && *fit.predicted_r2 < kPoorPrediction) {
+  const std::optional<double> idle = p_without_effect(fit, response.levels.surface);
+  const bool poor = fit.predicted_r2 && *fit.predicted_r2 < kPoorPrediction;
+  if (poor && idle) {  // there is nothing to predict: no news besides
+    found.push_back({Weight::kCare,
+                     fmt::format("No factor is shown to have an effect ({})", p_words(*idle)),
+                     "widen the ranges of the factors, or replicate runs", true});
+    return;
+  }
+  if (poor) {
     found.push_back(
         {Weight::kGrave,
          fmt::format("New runs are predicted poorly (predicted R² {})", r2_text(*fit.predicted_r2)),
          "look for a factor that is not controlled, replicate runs, or fit fewer terms", true});
   } else if (fit.predicted_r2 && *fit.adjusted_r2 - *fit.predicted_r2 > kPredictionGap) {
-    found.push_back({Weight::kCare,
+    found.push_back({Weight::kNote,
                      fmt::format("Predicted R² ({}) is more than 0.2 below adjusted R² ({}): the "
                                  "model overfits single runs",
                                  r2_text(*fit.predicted_r2), r2_text(*fit.adjusted_r2)),
@@ -116,29 +132,43 @@ void assess_prediction(const ResponseAnalysis& response, std::vector<Finding>& f
                                  short_number(*fit.adequate_precision)),
                      "widen the ranges of the factors, or replicate runs"});
   }
-  if (!fit.lack_of_fit && fit.lack_of_fit_problem == "no replicated runs") {
-    found.push_back({Weight::kNote, "No run is replicated, so lack of fit cannot be tested",
-                     "replicate the best configuration or the centre; confirmation runs count"});
+}
+
+void assess_replicates(const ResponseAnalysis& response, std::vector<Finding>& found) {
+  const surfaces::Fit& fit = *response.fit;
+  if (fit.lack_of_fit || fit.lack_of_fit_problem != "no replicated runs") return;
+  found.push_back({Weight::kNote, "No run is replicated, so lack of fit cannot be tested",
+                   "replicate the best configuration or the centre; confirmation runs count"});
+}
+
+/// The smallest p-value of the runs that are outliers.
+double p_of_outliers(const ResponseAnalysis& response) {
+  double p = 1;
+  for (const surfaces::RunInfluence& run : response.diagnostics.runs) {
+    if (run.outlier) p = std::min(p, run.outlier_p.value_or(0));
   }
+  return p;
 }
 
 void assess_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const std::vector<int> outliers = picked(response, [](const auto& run) { return run.outlier; });
   if (!outliers.empty()) {
-    found.push_back(
+    add_tested(
+        p_of_outliers(response), response.levels.assumptions,
         {Weight::kCare,
-         fmt::format("{} {} farther from the surface than chance explains", runs_text(outliers),
-                     outliers.size() == 1 ? "lies" : "lie"),
-         fmt::format("look at the log and conditions of the attempt, and measure again (`doetune "
-                     "run --rerun {}`); if both values agree, the surface is too simple there",
-                     run_list(outliers))});
-    found.back().sentence = capitalised(found.back().sentence);
+         fmt::format("{} {} farther from the surface than chance explains",
+                     capitalised(runs_text(outliers)), outliers.size() == 1 ? "lies" : "lie"),
+         fmt::format("look at the log and conditions of the attempt, and measure again "
+                     "(`doetune run --rerun {}`); if both values agree, the surface is too "
+                     "simple there",
+                     run_list(outliers))},
+        found);
   }
   const std::vector<int> influential =
       picked(response, [](const auto& run) { return run.influential && !run.outlier; });
   if (!influential.empty()) {
     found.push_back(
-        {Weight::kCare,
+        {Weight::kNote,
          fmt::format("{} {} the surface strongly (Cook's distance)", runs_text(influential),
                      influential.size() == 1 ? "influences" : "influence"),
          fmt::format("measure {} again before relying on it (`doetune run --rerun {}`)",
@@ -175,21 +205,25 @@ void assess_counts(const ResponseAnalysis& response, std::vector<Finding>& found
 
 void assess_assumptions(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const FitDiagnostics& diagnostics = response.diagnostics;
-  if (diagnostics.drift && diagnostics.drift->p < kSignificant) {
-    found.push_back(
+  if (diagnostics.drift) {
+    add_tested(
+        diagnostics.drift->p, response.levels.assumptions,
         {Weight::kCare,
          fmt::format("Residuals {} in run order ({}): the system drifted during the runs",
                      diagnostics.drift->slope > 0 ? "rise" : "fall", p_words(diagnostics.drift->p)),
-         "check clocks, temperature and other load; plan with blocks"});
+         "check clocks, temperature and other load; plan with blocks"},
+        found);
   }
   if (diagnostics.spread && diagnostics.spread->p < kSignificant) {
-    found.push_back(
+    add_tested(
+        diagnostics.spread->p, response.levels.assumptions,
         {Weight::kCare,
          fmt::format("The scatter {}{} with the response ({}), so some intervals are too wide and "
                      "others too narrow",
                      diagnostics.spread->grows ? "grows" : "falls",
                      scale_words(response.fit->transform), p_words(diagnostics.spread->p)),
-         transform_advice(response)});
+         transform_advice(response)},
+        found);
   } else if (const auto transform = better_transform(response)) {
     found.push_back({Weight::kNote,
                      fmt::format("The Box-Cox profile suggests a transform (power {:.2g}, 95 % "
@@ -198,12 +232,14 @@ void assess_assumptions(const ResponseAnalysis& response, std::vector<Finding>& 
                                  response.box_cox->interval.high),
                      fmt::format("compare the fit with `--transform {}`", *transform)});
   }
-  if (response.constancy && response.constancy->p < kSignificant && !response.fit->variance) {
-    found.push_back(
+  if (response.constancy && !response.fit->variance) {
+    add_tested(
+        response.constancy->p, response.levels.assumptions,
         {Weight::kCare,
          fmt::format("The variance of replicated runs depends on the settings ({})",
                      p_words(response.constancy->p)),
-         "`fit: {variance: modelled}` in the study file lets the variance depend on the settings"});
+         "`fit: {variance: modelled}` in the study file lets the variance depend on the settings"},
+        found);
   }
   if (response.repeats_used == false) {
     found.push_back({Weight::kNote,
@@ -235,12 +271,16 @@ void assess_terms(const ResponseAnalysis& response, std::vector<Finding>& found)
 
 /// Suggests a larger model, unless lack of fit already indicates it.
 void assess_model(const ResponseAnalysis& response, std::vector<Finding>& found) {
-  const bool lacking = response.fit->lack_of_fit && response.fit->lack_of_fit->p < kSignificant;
-  const std::optional<std::string> model = richer_model(response);
-  if (lacking || !model) return;
-  found.push_back(
-      {Weight::kCare, fmt::format("The terms that the {} model adds are significant", *model),
-       fmt::format("`doetune fit --model {}`, or write it into the study file", *model)});
+  const auto& lack = response.fit->lack_of_fit;
+  const std::optional<surfaces::SequentialStep> step = richer_model(response);
+  if ((lack && lack->p <= response.levels.surface) || !step || !step->p) return;
+  add_tested(
+      *step->p, response.levels.assumptions,
+      {Weight::kCare,
+       fmt::format("The terms that the {} model adds are significant ({})", step->model,
+                   p_words(*step->p)),
+       fmt::format("`doetune fit --model {}`, or write it into the study file", step->model)},
+      found);
 }
 
 void add_notes_of_parametric_model(const ResponseAnalysis& response, std::vector<Finding>& found) {
@@ -269,6 +309,7 @@ std::vector<Finding> findings(const ResponseAnalysis& response) {
   if (!response.fit) return found;
   assess_freedom(response, found);
   assess_prediction(response, found);
+  assess_replicates(response, found);
   assess_runs(response, found);
   assess_counts(response, found);
   assess_assumptions(response, found);

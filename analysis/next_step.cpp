@@ -112,6 +112,21 @@ NextStep next_of_confirmed(const Analysis& analysis, const Confirmation& confirm
   return {"", "use this configuration"};
 }
 
+NextStep next_of_inconclusive(const Analysis& analysis, const Confirmation& confirmation) {
+  switch (*confirmation.doubt) {
+    case Confirmation::Doubt::kFewRuns:
+      return {command(analysis, "status"), "shows why runs did not complete"};
+    case Confirmation::Doubt::kGain:
+      return {fmt::format("{} --runs {}", command(analysis, "confirm"),
+                          2 * confirmation.planned.confirmation.size()),
+              "narrows the interval of the gain; or keep the baseline"};
+    case Confirmation::Doubt::kRange:
+      break;
+  }
+  return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+          "adds runs, so that the surfaces predict more closely"};
+}
+
 NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
   if (confirmation.system_changed()) {
     return {command(analysis, "status"),
@@ -139,6 +154,8 @@ NextStep next_step(const Analysis& analysis, Status status,
       return next_of_not_confirmed(analysis, *confirmation);
     case Status::kNoGain:
       return {"", "keep the baseline, or make a new plan with wider ranges or other factors"};
+    case Status::kInconclusive:
+      return next_of_inconclusive(analysis, *confirmation);
     case Status::kConfirmed:
       return next_of_confirmed(analysis, *confirmation);
   }

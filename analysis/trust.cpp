@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/format.h"
+#include "analysis/study_tests.h"
 #include "surfaces/models/gaussian_process.h"
 
 namespace doetune::analysis {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr double kGoodPrediction = 0.8;
 
-std::string lack_of_fit_words(const surfaces::Fit& fit) {
+std::string lack_of_fit_words(const surfaces::Fit& fit, double significance) {
   if (!fit.lack_of_fit) {
     return fit.lack_of_fit_problem.empty()
                ? "lack of fit cannot be tested"
@@ -19,11 +20,27 @@ std::string lack_of_fit_words(const surfaces::Fit& fit) {
   }
   const double p = fit.lack_of_fit->p;
   const std::string value = p_words(p);
-  return p < kSignificant ? fmt::format(
-                                "lack of fit is significant ({}): the error of the surface is "
-                                "larger than the scatter of replicated runs",
-                                value)
-                          : fmt::format("no sign of lack of fit ({})", value);
+  if (p <= significance) {
+    return fmt::format(
+        "lack of fit is significant ({}): the error of the surface is larger than the scatter of "
+        "replicated runs",
+        value);
+  }
+  return p < kSignificant
+             ? fmt::format("lack of fit is not significant among the tests of the study ({})",
+                           value)
+             : fmt::format("no sign of lack of fit ({})", value);
+}
+
+std::string prediction_words(const surfaces::Fit& fit, double significance) {
+  const double r2 = *fit.predicted_r2;
+  const char* words = r2 < kPoorPrediction   ? "predicts new runs poorly"
+                      : r2 < kGoodPrediction ? "predicts new runs only roughly"
+                                             : "predicts new runs well";
+  std::string text = fmt::format("{} (predicted R² {})", words, r2_text(r2));
+  const std::optional<double> idle = p_without_effect(fit, significance);
+  if (r2 >= kPoorPrediction || !idle) return text;
+  return text + fmt::format(": no factor is shown to have an effect ({})", p_words(*idle));
 }
 
 }  // namespace
@@ -42,6 +59,8 @@ std::string_view trust_name(Trust::Level level) {
       return "not reliable";
     case Trust::Level::kUnknown:
       return "not assessed";
+    case Trust::Level::kContradicted:
+      return "contradicted by the confirmation runs";
   }
   return {};
 }
@@ -74,10 +93,11 @@ Trust trust(const ResponseAnalysis& response) {
   const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(response.other.get());
   if (process != nullptr) return trust_in_process(*process);
   const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(response.other.get());
-  return parametric != nullptr ? trust_in_parametric_model(*parametric) : trust(*response.fit);
+  return parametric != nullptr ? trust_in_parametric_model(*parametric)
+                               : trust(*response.fit, response.levels.surface);
 }
 
-Trust trust(const surfaces::Fit& fit) {
+Trust trust(const surfaces::Fit& fit, double significance) {
   if (!fit.notes.empty()) return {Trust::Level::kUnknown, fit.notes.front() + "."};
   if (fit.split_plot) {
     return {Trust::Level::kUnknown,
@@ -99,15 +119,12 @@ Trust trust(const surfaces::Fit& fit) {
             : "a run alone determines the fit at its point, so predictions cannot be validated."};
   }
   const double r2 = *fit.predicted_r2;
-  const bool lacking = fit.lack_of_fit && fit.lack_of_fit->p < kSignificant;
+  const bool lacking = fit.lack_of_fit && fit.lack_of_fit->p <= significance;
   Trust result;
   result.level = level_of(r2);
   if (lacking && result.level == Trust::Level::kGood) result.level = Trust::Level::kCare;
-  const char* opening = r2 < kPoorPrediction   ? "predicts new runs poorly"
-                        : r2 < kGoodPrediction ? "predicts new runs only roughly"
-                                               : "predicts new runs well";
-  result.sentence =
-      fmt::format("{} (predicted R² {}); {}.", opening, r2_text(r2), lack_of_fit_words(fit));
+  result.sentence = fmt::format("{}; {}.", prediction_words(fit, significance),
+                                lack_of_fit_words(fit, significance));
   result.predicted_r2 = r2;
   if (lacking) result.lack_of_fit_p = fit.lack_of_fit->p;
   return result;

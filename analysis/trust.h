@@ -13,10 +13,10 @@ namespace doetune::analysis {
 inline constexpr double kSignificant = 0.05;    ///< significance level of the tests
 inline constexpr double kPoorPrediction = 0.5;  ///< predicted R2
 
-/// Rules: predicted R2 below 0.5 is poor; below 0.8, or lack of fit with p < 0.05, needs care;
-/// without residual degrees of freedom it is unknown.
+/// Rules: predicted R2 below 0.5 is poor; below 0.8, or significant lack of fit, needs care;
+/// without residual degrees of freedom it is unknown. Contradicted: see trust_after().
 struct Trust {
-  enum class Level { kGood, kCare, kPoor, kUnknown };
+  enum class Level { kGood, kCare, kPoor, kUnknown, kContradicted };
   Level level = Level::kUnknown;
   std::string sentence;  ///< "predicts new runs well (predicted R² 0.93); no sign of lack of fit."
   std::optional<double> predicted_r2 = {};   ///< of a polynomial assessed by it
@@ -26,12 +26,14 @@ struct Trust {
 };
 
 std::string_view trust_name(Trust::Level level);
-Trust trust(const surfaces::Fit& fit);
+
+/// `significance` is the level of the tests.
+Trust trust(const surfaces::Fit& fit, double significance = kSignificant);
 
 /// Of the surface that predicts the response: the fit, or the surface used instead.
 Trust trust(const ResponseAnalysis& response);
 
-/// A problem of a fit in one sentence, and its remedy in another.
+/// A problem of a fit in one sentence, and its remedy in another. A note calls for no action.
 struct Finding {
   enum class Weight { kNote, kCare, kGrave };
   Weight weight = Weight::kNote;
@@ -40,8 +42,11 @@ struct Finding {
   bool is_in_trust = false;  ///< already stated by the sentence of trust()
 };
 
-/// All findings about a fit, most serious first. Thresholds: tests at 5 %; a predicted R2 more than
-/// 0.2 below the adjusted one; adequate precision below 4; VIF above 10.
+/// All findings about a fit, most serious first. Worth acting on are tests that are significant
+/// among those of the study (ResponseAnalysis::levels), predictions that are poor (or
+/// adequate precision below 4) although the factors have an effect, and what the runs do not
+/// determine (VIF above 10). Notes are tests that only their own p < 0.05 makes significant, Cook's
+/// distance, and a predicted R2 more than 0.2 below the adjusted one.
 std::vector<Finding> findings(const ResponseAnalysis& response);
 
 }  // namespace doetune::analysis

@@ -22,6 +22,8 @@ Status status_of_optimum(const Analysis& analysis,
       return Status::kConfirmed;
     case Confirmation::Validation::kNotConfirmed:
       return Status::kNotConfirmed;
+    case Confirmation::Validation::kInconclusive:
+      return Status::kInconclusive;
     case Confirmation::Validation::kNoGain:
       break;
   }
@@ -54,6 +56,8 @@ std::string_view status_name(Status status) {
       return "NOT CONFIRMED";
     case Status::kNoGain:
       return "NO GAIN";
+    case Status::kInconclusive:
+      return "INCONCLUSIVE";
   }
   return {};
 }
@@ -63,8 +67,9 @@ Verdict verdict(const Analysis& analysis) {
   const std::optional<Confirmation> confirmation = confirmation_of(analysis);
   result.status = status_of(analysis, confirmation);
   const bool is_assessed =
-      confirmation && (result.status == Status::kConfirmed ||
-                       result.status == Status::kNotConfirmed || result.status == Status::kNoGain);
+      confirmation &&
+      (result.status == Status::kConfirmed || result.status == Status::kNotConfirmed ||
+       result.status == Status::kNoGain || result.status == Status::kInconclusive);
   result.headline =
       is_assessed ? confirmation_headline(*confirmation) : predicted_headline(analysis);
   result.caveats = caveats(analysis, confirmation);

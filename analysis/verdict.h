@@ -13,7 +13,7 @@ namespace doetune::analysis {
 /// infeasible   no permitted settings are predicted to meet every limit, or to reach the low end of
 ///              a ramp
 /// unconfirmed  an optimum is predicted, but there are no confirmation runs yet
-/// confirmed, not confirmed, no gain
+/// confirmed, not confirmed, no gain, inconclusive
 ///              result of the confirmation runs: Confirmation::Validation
 /// no gain      also without confirmation runs, if the baseline is the predicted optimum or no
 ///              factor affects a response with a goal
@@ -24,7 +24,8 @@ enum class Status {
   kUnconfirmed,
   kConfirmed,
   kNotConfirmed,
-  kNoGain
+  kNoGain,
+  kInconclusive
 };
 
 std::string_view status_name(Status status);

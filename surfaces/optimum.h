@@ -39,8 +39,8 @@ struct OptimumRequest {
   std::vector<GoalResponse> responses;
   std::map<std::string, double> hold;  ///< factors fixed at a natural setting
   double confidence = 0.95;
-  /// The probability that a run completes at each of some coded points (one per row); empty: 1. Must
-  /// be thread-safe. A probability below min_feasibility counts as a missed limit, with the
+  /// The probability that a run completes at each of some coded points (one per row); empty: 1.
+  /// Must be thread-safe. A probability below min_feasibility counts as a missed limit, with the
   /// difference as its violation.
   std::function<Eigen::VectorXd(const Eigen::MatrixXd& coded)> feasibility = {};
   double min_feasibility = 0.95;
@@ -88,7 +88,7 @@ struct Optimum {
   std::vector<Candidate> alternatives;  ///< good settings distinct from the best, best first
   std::optional<Candidate> baseline;    ///< if every factor has one
   std::vector<std::string> at_bound;    ///< numeric factors whose best setting is at an end of
-                                        ///< their range
+                                        ///< their range; see also optimum/range_ends.h
   bool global = false;  ///< no usable setting is better: exhaustive search, or proven
   /// Upper bound on how much better (own unit) any usable settings predict the optimised response:
   /// 0 if `global`, empty if nothing is known about settings not evaluated.

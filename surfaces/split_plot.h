@@ -20,8 +20,7 @@ struct PartTest {
   int df = 0;
   double df_error = 0;  ///< of the denominator, may be fractional
   double f = 0;
-  /// Empty if df_error <= 0: the approximation breaks down with so few whole plots.
-  std::optional<double> p;
+  double p = 1;
 };
 
 /// Covariances and tests of b = (X' H^-1 X)^-1 X' H^-1 z with estimated d, all in units of s^2.
@@ -49,7 +48,9 @@ struct KenwardRoger {
   /// added to v and 1 to each a_i.
   double next_run_df(const Eigen::RowVectorXd& row) const;
 
-  /// Test of `contrasts` (l x p) times b = 0, by the scaled F of the paper. Leaves `source` empty.
+  /// Test of `contrasts` (l x p) times b = 0, by the scaled F of the paper. Where so few whole
+  /// plots leave it without two moments: unscaled, with 2 l / A2 degrees of freedom, which match
+  /// the first moment 1 / (1 - A2 / l) and are those of a single contrast. Leaves `source` empty.
   PartTest test(const Eigen::MatrixXd& contrasts, const Eigen::VectorXd& b,
                 double run_variance) const;
 

@@ -156,7 +156,9 @@ int exit_code(const analysis::Analysis& analysis, const study::ValidatedSettings
   if (!still_proposed(analysis, validated)) return kNotConfirmed;
   if (confirmation->validation == Validation::kNotConfirmed) return kNotConfirmed;
   const bool incomplete = confirmation->failed + confirmation->missing > 0;
-  return incomplete || confirmation->validation == Validation::kOpen ? kRunsMissing : kDone;
+  const bool undecided = confirmation->validation == Validation::kOpen ||
+                         confirmation->validation == Validation::kInconclusive;
+  return incomplete || undecided ? kRunsMissing : kDone;
 }
 
 /// Assesses the completed confirmation runs, and ends the command.
@@ -178,6 +180,7 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
       print_responses(*confirmation);
       print_gains(*confirmation);
     }
+    print_preference(analysis);
   }
   const int code = exit_code(analysis, validated, confirmation);
   const bool report = code == kDone || verdict.next_command.empty();

@@ -63,7 +63,7 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
   TextTable table({"source", "df", "df of its error", "F", "p"});
   for (const surfaces::PartTest& test : split_plot.tests) {
     table.add({test.source, std::to_string(test.df), short_number(test.df_error),
-               short_number(test.f), test.p ? analysis::p_text(*test.p) : "-"});
+               short_number(test.f), analysis::p_text(test.p)});
   }
   fmt::print("{}", table.str());
   fmt::print("  {} whole plots: variance between whole plots {}, within whole plots {}{}\n",
@@ -112,13 +112,21 @@ void print_shape(const surfaces::Fit& fit, const analysis::FitDiagnostics& diagn
              analysis::percent(shape.saddle));
 }
 
+/// What is worth acting on, and how many notes there are besides.
 void print_findings(const std::vector<analysis::Finding>& found) {
+  int notes = 0;
   for (const analysis::Finding& finding : found) {
-    const bool note = finding.weight == analysis::Finding::Weight::kNote;
-    fmt::print(
-        "  {} {}\n    {}\n", coloured(note ? "-" : "!", note ? Colour::kFaint : Colour::kBad),
-        wrapped(finding.sentence + ".", 4, kColumns), wrapped(finding.remedy + ".", 4, kColumns));
+    if (finding.weight == analysis::Finding::Weight::kNote) {
+      ++notes;
+      continue;
+    }
+    fmt::print("  {} {}\n    {}\n", coloured("!", Colour::kBad),
+               wrapped(finding.sentence + ".", 4, kColumns),
+               wrapped(finding.remedy + ".", 4, kColumns));
   }
+  if (notes == 0) return;
+  fmt::print("  {} {}: see `doetune report`, or findings of `doetune fit --json`\n",
+             coloured("-", Colour::kFaint), analysis::count_of(notes, "further note"));
 }
 
 /// Prints the reliability of the surface, with the remedies for its findings, then the other

@@ -46,6 +46,7 @@ void print_predictions(const analysis::Analysis& analysis, const surfaces::Candi
 /// The uncertainty of a factor's optimum: a 90 % interval, or the frequencies of its levels.
 std::string uncertainty_text(const doe::Factor& factor,
                              const surfaces::FactorUncertainty& uncertain) {
+  if (uncertain.anywhere) return "anywhere";
   if (!factor.is_categorical()) {
     return fmt::format("{} to {}", factor.format(factor.snap(uncertain.settings.low)),
                        factor.format(factor.snap(uncertain.settings.high)));
@@ -176,6 +177,7 @@ void print_optimum(const analysis::Analysis& analysis) {
   print_probabilities(optimum);
   print_relaxations(analysis);
   print_gains(analysis);
+  print_preference(analysis);
   print_robustness(analysis);
   print_equivalents(analysis);
   fmt::print("\n");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/best_run.h"
 #include "cli/terminal/terminal.h"
 
 namespace doetune::cli {
@@ -29,6 +30,11 @@ void print_verdict(const analysis::Verdict& verdict) {
   for (const std::string& caveat : verdict.caveats) {
     fmt::print("  {}\n", wrapped("caution: " + caveat, 4, kColumns));
   }
+}
+
+void print_preference(const analysis::Analysis& analysis) {
+  const std::string text = analysis::preference_text(analysis);
+  if (!text.empty()) fmt::print("\n{}\n", wrapped(text, 0, kColumns));
 }
 
 }  // namespace doetune::cli

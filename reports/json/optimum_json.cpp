@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/best_run.h"
 #include "analysis/confirmation.h"
 #include "reports/json/analysis_json.h"
 #include "reports/json/json_parts.h"
@@ -56,7 +57,8 @@ json::Format<surfaces::FactorUncertainty> format_of_factors(
     const std::vector<doe::Factor>& factors) {
   using surfaces::FactorUncertainty;
   const auto interval = json::object<FactorUncertainty>(
-      {{"interval_90", &FactorUncertainty::settings, interval_format()}});
+      {{"interval_90", &FactorUncertainty::settings, interval_format()},
+       {"anywhere", &FactorUncertainty::anywhere}});
   const auto fractions = [factors](const FactorUncertainty& uncertain) {
     const auto factor = std::find_if(factors.begin(), factors.end(),
                                      [&](const auto& f) { return f.name == uncertain.name; });
@@ -67,7 +69,8 @@ json::Format<surfaces::FactorUncertainty> format_of_factors(
     return levels;
   };
   const auto of_levels =
-      json::object<FactorUncertainty>({{"shares", fractions, json::map(json::number())}});
+      json::object<FactorUncertainty>({{"shares", fractions, json::map(json::number())},
+                                       {"anywhere", &FactorUncertainty::anywhere}});
   return json::format<FactorUncertainty>(
       json::either({of_levels.schema, interval.schema}), [=](const FactorUncertainty& uncertain) {
         return (uncertain.shares.empty() ? interval : of_levels).write(uncertain);
@@ -168,12 +171,24 @@ json::Format<analysis::ConfirmedResponse> confirmed_format() {
        {"expected_interval", &ConfirmedResponse::range, interval_format()},
        {"simultaneous_expected_interval", &ConfirmedResponse::joint_range, interval_format()},
        {"agrees", &ConfirmedResponse::agrees},
+       {"allows_anything", &ConfirmedResponse::allows_anything},
        {"limit_held", &ConfirmedResponse::limit, json::words<LimitHeld>({"yes", "open", "no"})},
        {"baseline", baseline, measured_format()},
-       {"gain", &ConfirmedResponse::gain, gain_format()}});
+       {"gain", &ConfirmedResponse::gain, gain_format()},
+       {"gain_shown", &ConfirmedResponse::gain_shown,
+        json::words<analysis::GainShown>({"yes", "open", "no"})}});
 }
 
 std::string study_name(const Analysis& analysis) { return analysis.directory->study.name; }
+
+json::Format<analysis::Preference> preference_format() {
+  using analysis::Preference;
+  return json::object<Preference>(
+      {{"run", [](const Preference& preferred) { return preferred.run.run; }},
+       {"meets_limits", [](const Preference& preferred) { return preferred.run.meets_limits; }},
+       {"is_preferred", &Preference::is_measured},
+       {"reason", &Preference::reason}});
+}
 
 json::Format<Analysis> found_format(const std::vector<doe::Factor>& factors) {
   const auto candidate = candidate_format(factors);
@@ -199,6 +214,7 @@ json::Format<Analysis> found_format(const std::vector<doe::Factor>& factors) {
       {{"study", study_name},
        {found, optimum},
        {"confirmation", analysis::confirmation_of, confirmation_format()},
+       {"best_measured", analysis::preference, preference_format()},
        {"goals", &Analysis::goals, goal_format()},
        {"fallbacks", fallbacks, fallback_format()},
        {found, rest},
@@ -236,10 +252,12 @@ json::Format<Analysis> none_format() {
 
 json::Format<analysis::Confirmation> confirmation_format() {
   using analysis::Confirmation, analysis::ConfirmedResponse;
-  const auto validation_format =
-      json::words<Confirmation::Validation>({"open", "confirmed", "not confirmed", "no gain"});
+  const auto validation_format = json::words<Confirmation::Validation>(
+      {"open", "confirmed", "not confirmed", "no gain", "inconclusive"});
+  const auto doubt = json::words<Confirmation::Doubt>({"few runs", "gain", "range"});
   return json::object<Confirmation>(
       {{"judgement", &Confirmation::validation, validation_format},
+       {"doubt", &Confirmation::doubt, doubt},
        {"runs", [](const Confirmation& assessed) { return assessed.planned.confirmation; }},
        {"baseline_runs", [](const Confirmation& assessed) { return assessed.planned.baseline; }},
        {"completed", &Confirmation::completed},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/best_run.h"
 #include "analysis/confirmation.h"
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
@@ -42,6 +43,7 @@ std::string badge_class(analysis::Status status) {
   switch (status) {
     case analysis::Status::kUnconfirmed:
     case analysis::Status::kNoGain:
+    case analysis::Status::kInconclusive:
       return "badge open";
     case analysis::Status::kInfeasible:
     case analysis::Status::kNotConfirmed:
@@ -344,6 +346,9 @@ void write_answer(const Page& page, Markup& out) {
   if (page.analysis.optimum) {
     write_gains(answer, out);
     write_settings(page, out);
+    if (const std::string best = analysis::preference_text(page.analysis); !best.empty()) {
+      out.element("p", best);
+    }
     write_predictions(answer, out);
   }
   if (page.analysis.measured) write_measured(page, out);

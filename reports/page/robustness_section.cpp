@@ -17,6 +17,7 @@ using Rows = std::vector<std::vector<Cell>>;
 
 std::string uncertainty_text(const doe::Factor& factor,
                              const surfaces::FactorUncertainty& uncertain) {
+  if (uncertain.anywhere) return "anywhere";
   if (!factor.is_categorical()) {
     const std::string low = factor.format(factor.snap(uncertain.settings.low));
     const std::string high = factor.format(factor.snap(uncertain.settings.high));
@@ -44,7 +45,8 @@ void write_uncertainty(const analysis::Analysis& analysis, Markup& out) {
   }
   out.element("h3", "Location of the true optimum");
   out.element("p", fmt::format("{} surfaces were drawn from their uncertainty, given the runs, and "
-                               "each was optimised. 90 % of these optima lie in the ranges below.",
+                               "each was optimised. 90 % of these optima lie in the ranges below; "
+                               "anywhere: no response with a goal depends on the factor.",
                                uncertainty->draws));
   write_table({"Factor", "Best setting", "True optimum, 90 %"}, rows, out, WhenNarrow::kList);
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "analysis/confirmation.h"
 #include "analysis/effects.h"
 #include "analysis/format.h"
 #include "analysis/run_quality.h"
@@ -12,6 +14,8 @@
 
 namespace doetune::reports {
 namespace {
+
+using Trusts = std::vector<analysis::Trust>;  // by response
 
 constexpr std::size_t kAllOpen = 3;  ///< responses; if there are more, only those that need care
                                      ///< are open
@@ -46,9 +50,10 @@ Cell sigma_cell(const analysis::ResponseAnalysis& response) {
 
 /// The numbers apply to polynomials; parametric models and Gaussian processes are described by
 /// their verdict.
-void write_summary(const analysis::Analysis& analysis, Markup& out) {
+void write_summary(const analysis::Analysis& analysis, const Trusts& trusts, Markup& out) {
   std::vector<std::vector<Cell>> rows;
-  for (const analysis::ResponseAnalysis& response : analysis.responses) {
+  for (std::size_t r = 0; r < analysis.responses.size(); ++r) {
+    const analysis::ResponseAnalysis& response = analysis.responses[r];
     if (!response.fit) {
       rows.push_back({text_cell(response.response.name),
                       text_cell("○ no fit: " + response.problem),
@@ -60,7 +65,7 @@ void write_summary(const analysis::Analysis& analysis, Markup& out) {
       continue;
     }
     const surfaces::Fit& fit = *response.fit;
-    const analysis::Trust assessed = analysis::trust(response);
+    const analysis::Trust& assessed = trusts[r];
     rows.push_back(
         {text_cell(response.response.name),
          prose_cell(sign(assessed.level) + " " + std::string(analysis::trust_name(assessed.level)) +
@@ -75,19 +80,31 @@ void write_summary(const analysis::Analysis& analysis, Markup& out) {
               rows, out, WhenNarrow::kList);
 }
 
-void write_findings(const std::string& heading, const std::vector<analysis::Finding>& found,
-                    Markup& out) {
+void write_table_of(std::span<const analysis::Finding> found, Markup& out) {
   std::vector<std::vector<Cell>> rows;
   for (const analysis::Finding& finding : found) {
-    rows.push_back(
-        {text_cell(finding.weight == analysis::Finding::Weight::kNote ? "note"
-                                                                      : "use with caution"),
-         prose_cell(finding.sentence + "."),
-         prose_cell(analysis::capitalised(finding.remedy) + ".")});
+    rows.push_back({prose_cell(finding.sentence + "."),
+                    prose_cell(analysis::capitalised(finding.remedy) + ".")});
   }
-  if (rows.empty()) return;
-  out.element("h3", heading);
-  write_table({"", "Finding", "What to do"}, rows, out, WhenNarrow::kList);
+  write_table({"Finding", "What to do"}, rows, out, WhenNarrow::kList);
+}
+
+/// What is worth acting on, and the notes behind it folded.
+void write_findings(const std::string& heading, const std::vector<analysis::Finding>& found,
+                    Markup& out) {
+  const auto note = std::find_if(found.begin(), found.end(), [](const auto& finding) {
+    return finding.weight == analysis::Finding::Weight::kNote;
+  });
+  if (note != found.begin()) {
+    out.element("h3", heading);
+    write_table_of({found.begin(), note}, out);
+  }
+  if (note == found.end()) return;
+  open_details(analysis::count_of(static_cast<int>(found.end() - note), "note") +
+                   " that call for no action by themselves",
+               out);
+  write_table_of({note, found.end()}, out);
+  out.close();
 }
 
 /// Block effects: deviation of each block from the average block at the same settings.
@@ -145,9 +162,8 @@ std::string replicate_words(const analysis::ResponseAnalysis& response) {
 }
 
 /// The verdict on one surface, its findings and its residuals.
-void write_response(const analysis::ResponseAnalysis& response, const std::vector<Figure>& figures,
-                    bool is_open, Markup& out) {
-  const analysis::Trust assessed = analysis::trust(response);
+void write_response(const analysis::ResponseAnalysis& response, const analysis::Trust& assessed,
+                    const std::vector<Figure>& figures, bool is_open, Markup& out) {
   out.open("details", is_open ? Attributes{{"open", ""}} : Attributes{});
   out.element("summary", fmt::format("{} {}: {}", sign(assessed.level), response.response.name,
                                      analysis::trust_name(assessed.level)));
@@ -165,7 +181,7 @@ void write_response(const analysis::ResponseAnalysis& response, const std::vecto
   if (!response.fit->sigma || !(*response.fit->sigma > 0)) {
     out.element("p", "Without an error estimate there are no residuals to examine.");
   }
-  write_findings("Problems of this surface", analysis::findings(response), out);
+  write_findings("Worth acting on: this surface", analysis::findings(response), out);
   if (!figures.empty()) write_figures(figures, out);
   write_anova(response, out);
   out.close();
@@ -174,14 +190,20 @@ void write_response(const analysis::ResponseAnalysis& response, const std::vecto
 }  // namespace
 
 void write_trust(const Page& page, Markup& out) {
-  write_summary(page.analysis, out);
-  write_findings("Problems of the runs", analysis::run_findings(page.analysis), out);
+  const auto confirmation = analysis::confirmation_of(page.analysis);
+  Trusts trusts;
+  for (const analysis::ResponseAnalysis& response : page.analysis.responses) {
+    trusts.push_back(response.fit ? analysis::trust_after(confirmation, response)
+                                  : analysis::Trust{});
+  }
+  write_summary(page.analysis, trusts, out);
+  write_findings("Worth acting on: the runs", analysis::run_findings(page.analysis), out);
   const std::vector<analysis::ResponseAnalysis>& responses = page.analysis.responses;
   for (std::size_t r = 0; r < responses.size(); ++r) {
     if (!responses[r].fit) continue;
-    const bool is_open = responses.size() <= kAllOpen ||
-                         analysis::trust(responses[r]).level != analysis::Trust::Level::kGood;
-    write_response(responses[r], page.diagnostics[r], is_open, out);
+    const bool is_open =
+        responses.size() <= kAllOpen || trusts[r].level != analysis::Trust::Level::kGood;
+    write_response(responses[r], trusts[r], page.diagnostics[r], is_open, out);
   }
 }
 

@@ -1,9 +1,9 @@
 #include <Eigen/Dense>
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 
+#include "base/random.h"
 #include "surfaces/diagnostics.h"
 #include "surfaces/distributions.h"
 #include "surfaces/least_squares/fit_parts.h"
@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kMinRuns = 8;
 constexpr int kMinFreedom = 4;
+constexpr int kSimulations = 1999;
+constexpr std::uint64_t kNoiseSeed = 1;
 
 /// Studentised residuals, except of runs that alone determine a coefficient.
 std::vector<double> usable_residuals(const Fit& fit) {
@@ -29,9 +31,48 @@ Eigen::VectorXd roots_of_weights(const Fit& fit) {
   return fit.weights.cwiseSqrt();
 }
 
+/// The columns of the model and the blocks, times roots_of_weights.
+Eigen::MatrixXd weighted_columns(const Fit& fit) {
+  const Eigen::Index columns = fit.model.column_count();
+  Eigen::MatrixXd x(fit.n, fit.n - fit.df_residual);
+  x.leftCols(columns) = fit.model.matrix(fit.coded);
+  x.rightCols(x.cols() - columns) = block_contrasts(fit.blocks, fit.n);
+  return roots_of_weights(fit).asDiagonal() * x;
+}
+
 bool has_error(const Fit& fit, int freedom) {
   return fit.df_residual >= freedom && fit.sigma && *fit.sigma > 0;
 }
+
+/// Slopes of squared residuals on the fitted values where the errors have equal variances.
+struct SlopesOfNoise {
+  double expected = 0;
+  std::vector<double> slopes;
+
+  /// about: fitted values about their mean.
+  template <typename Slope>
+  SlopesOfNoise(const Fit& fit, const Eigen::ArrayXd& about, const Slope& slope_of) {
+    const Eigen::MatrixXd x = weighted_columns(fit);
+    const Eigen::MatrixXd q = Eigen::HouseholderQR<Eigen::MatrixXd>(x).householderQ() *
+                              Eigen::MatrixXd::Identity(x.rows(), x.cols());
+    const Eigen::ArrayXd shares = (1 - q.rowwise().squaredNorm().array()) * fit.n / fit.df_residual;
+    expected = (about * shares).sum() / about.square().sum();
+    for (int s = 0; s < kSimulations; ++s) {
+      RandomStream random(kNoiseSeed, static_cast<std::uint64_t>(s));
+      Eigen::VectorXd errors(fit.n);
+      for (double& error : errors) error = normal_draw(random.uniform());
+      slopes.push_back(slope_of(errors - q * (q.transpose() * errors)));
+    }
+  }
+
+  /// The fraction as far from the expected slope, the observed one included.
+  double p_value(double slope) const {
+    const auto as_far = std::count_if(slopes.begin(), slopes.end(), [&](double simulated) {
+      return std::abs(simulated - expected) >= std::abs(slope - expected);
+    });
+    return (static_cast<double>(as_far) + 1) / (static_cast<double>(slopes.size()) + 1);
+  }
+};
 
 /// P(A^2 > a) for a normal sample whose mean and variance were estimated.
 double anderson_darling_p(double a) {
@@ -46,11 +87,7 @@ double anderson_darling_p(double a) {
 std::optional<DriftTest> drift_test(const Fit& fit, const Eigen::VectorXd& order) {
   if (!has_error(fit, 2)) return std::nullopt;
   const Eigen::VectorXd roots = roots_of_weights(fit);
-  const Eigen::Index columns = fit.model.column_count();
-  Eigen::MatrixXd x(fit.n, fit.n - fit.df_residual);
-  x.leftCols(columns) = fit.model.matrix(fit.coded);
-  x.rightCols(x.cols() - columns) = block_contrasts(fit.blocks, fit.n);
-  x = roots.asDiagonal() * x;
+  const Eigen::MatrixXd x = weighted_columns(fit);
   const Eigen::VectorXd weighted = roots.cwiseProduct(order);
   const Eigen::VectorXd residuals = roots.cwiseProduct(fit.residuals);
   // The part of the order that is orthogonal to the model (Frisch & Waugh).
@@ -98,13 +135,16 @@ std::optional<BreuschPaganTest> breusch_pagan_test(const Fit& fit) {
   const Eigen::ArrayXd about = fit.fitted.array() - fit.fitted.mean();
   const double length = about.square().sum();
   if (without_rounding(length, fit.fitted) == 0) return std::nullopt;
-  const Eigen::ArrayXd squares = (roots_of_weights(fit).array() * fit.residuals.array()).square();
-  const Eigen::ArrayXd u = squares / squares.mean();
-  const double slope = (about * (u - 1)).sum() / length;
+  const auto slope_of = [&](const Eigen::VectorXd& residuals) {
+    const Eigen::ArrayXd squares = residuals.array().square();
+    return (about * (squares / squares.mean() - 1)).sum() / length;
+  };
+  const double slope = slope_of(roots_of_weights(fit).cwiseProduct(fit.residuals));
+  const SlopesOfNoise noise(fit, about, slope_of);
   BreuschPaganTest test;
   test.statistic = slope * slope * length / 2;
-  test.p = boost::math::cdf(boost::math::complement(boost::math::chi_squared(1), test.statistic));
-  test.grows = slope > 0;
+  test.p = noise.p_value(slope);
+  test.grows = slope > noise.expected;
   return test;
 }
 

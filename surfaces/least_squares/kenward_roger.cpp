@@ -18,13 +18,18 @@ double sum_of_products(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return (a.array() * b.array()).sum();
 }
 
-/// The degrees of freedom and the scale of F, from the sums A1 and A2 of the paper.
+/// The degrees of freedom and the scale of F.
 struct Denominator {
   double df = 0;
   double scale = 1;
 };
 
+/// From the sums A1 and A2 of the paper.
 Denominator denominator(double l, double a1, double a2) {
+  // Matches the first moment alone, F(l, df) with mean 1 / (1 - A2 / l): Satterthwaite's degrees of
+  // freedom for one contrast, and positive where F has no moments.
+  const Denominator by_mean{2 * l / a2, 1};
+  if (a2 >= l) return by_mean;
   const double b = (a1 + 6 * a2) / (2 * l);
   const double g = ((l + 1) * a1 - (l + 4) * a2) / ((l + 2) * a2);
   const double common = 3 * l + 2 * (1 - g);
@@ -32,6 +37,7 @@ Denominator denominator(double l, double a1, double a2) {
   const double mean = 1 / (1 - a2 / l);
   const double variance = 2 / l * (1 + c1 * b) / (std::pow(1 - c2 * b, 2) * (1 - c3 * b));
   const double rho = variance / (2 * mean * mean);
+  if (!(l * rho > 1)) return by_mean;
   const double df = 4 + (l + 2) / (l * rho - 1);
   return {df, df / (mean * (df - 2))};
 }
@@ -107,9 +113,7 @@ PartTest KenwardRoger::test(const Eigen::MatrixXd& contrasts, const Eigen::Vecto
   const Eigen::MatrixXd adjusted = contrasts * adjusted_covariance() * contrasts.transpose();
   const double wald = values.dot(adjusted.llt().solve(values)) / run_variance;
   const double f = below.scale * wald / l;
-  PartTest test{"", l, below.df, f, {}};
-  if (below.df > 0) test.p = f_p_value(f, l, below.df);
-  return test;
+  return {"", l, below.df, f, f_p_value(f, l, below.df)};
 }
 
 KenwardRoger KenwardRoger::of_first(Eigen::Index columns) const {

@@ -10,8 +10,9 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr int kPilotDraws = 64;
-constexpr std::size_t kKeptOfPilot = 16;  // per draw
+// Many draws, few settings of each: the candidates must span where the optima lie.
+constexpr int kPilotDraws = 125;
+constexpr std::size_t kKeptOfPilot = 4;  // per draw
 constexpr std::size_t kMaxCandidates = 500;
 constexpr std::uint64_t kPilotStream = 1'000'000;
 

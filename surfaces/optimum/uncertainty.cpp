@@ -38,9 +38,40 @@ double squared_distance(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& ei
   return distance;
 }
 
+/// Whether the surfaces neither predict an effect of a factor nor allow for one.
+bool is_idle(const OptimumRequest& request, std::size_t f) {
+  const doe::Factor& factor = request.factors[f];
+  if (request.hold.count(factor.name) > 0) return false;
+  const auto at = static_cast<Eigen::Index>(f);
+  Eigen::VectorXd from(request.factors.size());
+  for (std::size_t g = 0; g < request.factors.size(); ++g) {
+    // Off the centre, so that interactions show.
+    from[static_cast<Eigen::Index>(g)] =
+        request.factors[g].is_categorical() ? 0 : 0.4 + 0.1 * static_cast<double>(g % 5);
+  }
+  const auto levels = static_cast<int>(factor.level_names.size());
+  for (int i = 0; i < (factor.is_categorical() ? levels : 3); ++i) {
+    Eigen::VectorXd to = from;
+    to[at] = factor.is_categorical() ? i : i - 1;
+    for (const GoalResponse& response : request.responses) {
+      const Prediction a = response.surface->predict(from), b = response.surface->predict(to);
+      if (a.mean != b.mean || a.standard_error != b.standard_error) return false;
+    }
+  }
+  return true;
+}
+
+FactorUncertainty of_idle(const doe::Factor& factor) {
+  FactorUncertainty result{factor.name, {}, {}, true};
+  const std::size_t levels = factor.level_names.size();
+  result.shares.resize(levels, 1 / static_cast<double>(levels));
+  if (!factor.is_categorical()) result.settings = {factor.to_natural(-1), factor.to_natural(1)};
+  return result;
+}
+
 FactorUncertainty of_factor(const doe::Factor& factor, const Eigen::VectorXd& coded, bool exact) {
   const std::vector<double> draws(coded.begin(), coded.end());
-  FactorUncertainty result{factor.name, {}, {}};
+  FactorUncertainty result{factor.name, {}, {}, false};
   if (factor.is_categorical()) {
     result.shares.resize(factor.level_names.size(), 0);
     for (const double level : draws) {
@@ -57,10 +88,12 @@ FactorUncertainty of_factor(const doe::Factor& factor, const Eigen::VectorXd& co
 }
 
 std::optional<LocationRegion> region_of(const std::vector<doe::Factor>& factors,
+                                        const std::vector<FactorUncertainty>& places,
                                         const Eigen::MatrixXd& coded) {
   LocationRegion region;
   for (std::size_t f = 0; f < factors.size(); ++f) {
-    if (!factors[f].is_categorical()) region.factors.push_back(static_cast<Eigen::Index>(f));
+    if (factors[f].is_categorical() || places[f].anywhere) continue;
+    region.factors.push_back(static_cast<Eigen::Index>(f));
   }
   if (region.factors.empty()) return std::nullopt;
   const Eigen::MatrixXd points = coded(Eigen::all, region.factors);
@@ -120,10 +153,13 @@ OptimumUncertainty optimum_uncertainty(const OptimumRequest& request, const Opti
   result.draws = draws;
   result.exact = goal.has_value();
   for (std::size_t f = 0; f < request.factors.size(); ++f) {
-    result.factors.push_back(of_factor(
-        request.factors[f], optima.coded.col(static_cast<Eigen::Index>(f)), result.exact));
+    const doe::Factor& factor = request.factors[f];
+    const auto at = static_cast<Eigen::Index>(f);
+    result.factors.push_back(is_idle(reduced, f)
+                                 ? of_idle(factor)
+                                 : of_factor(factor, optima.coded.col(at), result.exact));
   }
-  result.region = region_of(request.factors, optima.coded);
+  result.region = region_of(request.factors, result.factors, optima.coded);
   result.best_shares.resize(static_cast<std::size_t>(listed.rows()), 0);
   for (const Eigen::Index best : optima.best_listed) {
     result.best_shares[static_cast<std::size_t>(best)] += 1.0 / draws;

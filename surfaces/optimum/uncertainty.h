@@ -14,12 +14,15 @@ struct FactorUncertainty {
   std::string name;
   Interval settings;  ///< 5 % and 95 % quantiles of the optimal setting, natural units; numeric
   std::vector<double> shares;  ///< categorical: how often each level is optimal
+  /// No response with a goal depends on the factor, so that the optimum may lie at any setting: the
+  /// ends of `settings` are those of the range, and `shares` are equal. Never of a held factor.
+  bool anywhere = false;
 };
 
 /// The points c (coded, of the listed numeric factors) with (c - centre)' covariance^-1 (c -
 /// centre) <= radius_squared; fixed in directions in which no optimum varies.
 struct LocationRegion {
-  std::vector<Eigen::Index> factors;
+  std::vector<Eigen::Index> factors;  ///< numeric, not those whose optimum lies anywhere
   Eigen::VectorXd centre;
   Eigen::MatrixXd covariance;
   double radius_squared = 0;
@@ -33,7 +36,8 @@ struct LocationRegion {
 struct OptimumUncertainty {
   int draws = 0;
   /// For one quadratic on a box each draw's optimum is exact, also between usable settings.
-  /// Otherwise it is the best of a few hundred usable settings that were the best in pilot draws.
+  /// Otherwise it is the best of a few hundred usable settings, from all over the region, that were
+  /// among the best in pilot draws.
   bool exact = false;
   std::vector<FactorUncertainty> factors;
   std::optional<LocationRegion> region;  ///< contains 95 % of the optima; numeric factors only

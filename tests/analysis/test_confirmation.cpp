@@ -4,15 +4,18 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/best_run.h"
 #include "analysis/confirmation.h"
 #include "analysis/design_quality.h"
 #include "analysis/verdict.h"
+#include "base/random.h"
 #include "reports/json/analysis_json.h"
 #include "reports/page/report_page.h"
 #include "study/directory/import.h"
 #include "study/directory/journal.h"
 #include "surfaces/optimum/confirmation.h"
 #include "tests/analysis/example_studies.h"
+#include "tests/surfaces/random_normal.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -42,15 +45,18 @@ struct Case {
   study::StudyDirectory directory;
   analysis::Analysis analysis;
 
-  explicit Case(const std::string& text = kText) {
+  /// `noise` is added to y, alike for no two neighbours.
+  explicit Case(const std::string& text = kText, double noise = 0) {
     const auto data = folder.path() / "runs.csv";
     std::ofstream csv(data);
     csv << "a,b,y,cost\n";
+    RandomStream random(11, 0);
     for (const double a : {-1.0, 0.0, 1.0}) {
       for (const double b : {-1.0, 0.0, 1.0}) {
         for (int replicate = 0; replicate < 2; ++replicate) {
           const double ripple = replicate == 0 ? 1 : -1;  // keeps the fit exact
-          csv << a << ',' << b << ',' << y_at(a, b) + 0.4 * ripple << ','
+          csv << a << ',' << b << ','
+              << y_at(a, b) + 0.4 * ripple + noise * tests::random_normal(random) << ','
               << cost_at(a, b) + 0.1 * ripple << '\n';
         }
       }
@@ -68,8 +74,9 @@ struct Case {
   }
 
   /// Records the confirmation and baseline runs: the true response with a ripple, times a factor.
+  /// The first `failures` of each fail.
   void measure(double times_y = 1, double times_today = 1, double times_cost = 1,
-               study::RunStatus status = study::RunStatus::kCompleted) {
+               study::RunStatus status = study::RunStatus::kCompleted, int failures = 0) {
     {
       constexpr std::array kRipple{0.0, 1.0, -1.0, 0.5, -0.5};  // sums to zero over five runs
       std::map<doe::PointType, int> made;
@@ -78,12 +85,13 @@ struct Case {
       for (const study::PlannedRun& run : directory.plan.runs) {
         if (!run.validates() || analysis.records.contains(run.run)) continue;
         const double times = run.type == doe::PointType::kBaseline ? times_today : times_y;
-        const double ripple = kRipple[static_cast<std::size_t>(made[run.type]++) % kRipple.size()];
+        const int before = made[run.type]++;
+        const double ripple = kRipple[static_cast<std::size_t>(before) % kRipple.size()];
         const double a = run.settings[0], b = run.settings[1];
         study::RunRecord record;
         record.run = run.run;
-        record.status = status;
-        if (status == study::RunStatus::kCompleted) {
+        record.status = before < failures ? study::RunStatus::kFailed : status;
+        if (record.status == study::RunStatus::kCompleted) {
           record.responses = {{"y", times * y_at(a, b) + 0.4 * ripple},
                               {"cost", times_cost * cost_at(a, b) + 0.1 * ripple}};
         }
@@ -132,7 +140,7 @@ TEST_CASE("Runs that bear the prediction out confirm it", "[reports][confirmatio
   CHECK(y.runs == 5);
   CHECK(y.baseline_runs == 5);
   CHECK(y.agrees == true);
-  CHECK(y.is_better == true);
+  CHECK(y.gain_shown == analysis::GainShown::kYes);
   CHECK(y.gain->interval->low > 0);
   CHECK(confirmation.responses[1].limit == analysis::LimitHeld::kYes);
   // Two responses are tested jointly: each at 97.5 %.
@@ -180,13 +188,26 @@ TEST_CASE("A limit that the measured mean misses is not confirmed", "[reports][c
   CHECK_THAT(study.verdict().headline, Contains("violates its limit (at most 10.5 s)"));
 }
 
-TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
+TEST_CASE("A gain whose interval contains none is inconclusive", "[reports][confirmation]") {
   Case study;
   study.plan(5);
   study.measure(1, y_at(0, 0.5) / y_at(-1, -1));  // the baseline gives as much
+  CHECK(study.confirmation().responses[0].gain_shown == analysis::GainShown::kOpen);
+  CHECK(study.confirmation().doubt == analysis::Confirmation::Doubt::kGain);
+  const analysis::Verdict verdict = study.verdict();
+  CHECK(verdict.status == analysis::Status::kInconclusive);
+  CHECK(analysis::status_name(verdict.status) == "INCONCLUSIVE");
+  CHECK_THAT(verdict.next_command, Contains("doetune confirm") && Contains("--runs 10"));
+  CHECK_THAT(verdict.headline, Contains("contains no gain (y ") && Contains("95 %"));
+}
+
+TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
+  Case study;
+  study.plan(5);
+  study.measure(1, 1.1 * y_at(0, 0.5) / y_at(-1, -1));  // the baseline gives a tenth more
+  CHECK(study.confirmation().responses[0].gain_shown == analysis::GainShown::kNo);
   CHECK(study.confirmation().validation == Validation::kNoGain);
-  CHECK_THAT(study.verdict().headline,
-             Contains("no significant gain over the baseline (y ") && Contains("95 %"));
+  CHECK_THAT(study.verdict().headline, Contains("no gain over the baseline (y -"));
 
   Case best(with(with(kText, "a: {low: -1, high: 1, baseline: -1}",
                       "a: {low: -1, high: 1, step: 0.5, baseline: 0}"),
@@ -218,7 +239,7 @@ TEST_CASE("One run validates, but not the gain; runs that fail validate nothing"
   one.plan(1);
   one.measure();
   CHECK(one.confirmation().validation == Validation::kConfirmed);
-  CHECK_FALSE(one.confirmation().responses[0].is_better);
+  CHECK_FALSE(one.confirmation().responses[0].gain_shown);
 
   Case failed;
   failed.plan(3);
@@ -226,6 +247,71 @@ TEST_CASE("One run validates, but not the gain; runs that fail validate nothing"
   CHECK(failed.confirmation().validation == Validation::kOpen);
   CHECK(failed.confirmation().failed == 6);
   CHECK_THAT(failed.verdict().caveats.front(), Contains("No confirmation run completed"));
+}
+
+TEST_CASE("A range that allows anything confirms nothing", "[reports][confirmation]") {
+  // Without a baseline, and with noise of which the factors explain nothing.
+  Case study(with(with(kText, ", baseline: -1", ""), ", baseline: -1", ""), 40);
+  study.plan(5);
+  study.measure();
+  const analysis::ConfirmedResponse y = study.confirmation().responses[0];
+  REQUIRE(y.agrees == true);
+  CHECK(y.allows_anything);
+  CHECK_FALSE(y.gain_shown);
+  CHECK(study.confirmation().doubt == analysis::Confirmation::Doubt::kRange);
+  const analysis::Verdict verdict = study.verdict();
+  CHECK(verdict.status == analysis::Status::kInconclusive);
+  CHECK_THAT(verdict.headline, Contains("nearly anything agrees: y ("));
+  CHECK_THAT(verdict.next_command, Contains("doetune augment"));
+}
+
+TEST_CASE("Too few completed confirmation runs are inconclusive", "[reports][confirmation]") {
+  Case study;
+  study.plan(5);
+  study.measure(1, 1, 1, study::RunStatus::kCompleted, 3);
+  const analysis::Confirmation confirmation = study.confirmation();
+  CHECK(confirmation.completed == 2);
+  CHECK(confirmation.missing == 0);
+  CHECK(confirmation.doubt == analysis::Confirmation::Doubt::kFewRuns);
+  CHECK(study.verdict().status == analysis::Status::kInconclusive);
+  CHECK_THAT(study.verdict().headline,
+             Contains("2 runs of this configuration agree") &&
+                 Contains("fewer than half of the planned runs completed"));
+}
+
+TEST_CASE("Confirmation runs correct what the fit promised", "[reports][confirmation]") {
+  Case study;
+  const analysis::ResponseAnalysis& before = study.analysis.responses[0];
+  CHECK(analysis::trust_after({}, before).level == analysis::Trust::Level::kGood);
+  study.plan(5);
+  study.measure(0.8);
+  const analysis::Trust after =
+      analysis::trust_after(study.confirmation(), study.analysis.responses[0]);
+  CHECK(after.level == analysis::Trust::Level::kContradicted);
+  CHECK_THAT(after.sentence, Contains("the mean of 5 runs was") && Contains("20 % below") &&
+                                 Contains("by its own runs it predicts new runs well"));
+  const std::string html = reports::report_html(study.analysis);
+  CHECK_THAT(html, Contains("○ y: contradicted by the confirmation runs"));
+  CHECK_THAT(html, !Contains("y: reliable"));
+}
+
+TEST_CASE("The best measured run stands beside the best predicted settings",
+          "[reports][confirmation]") {
+  Case study;
+  const auto lead = analysis::preference(study.analysis);
+  REQUIRE(lead);
+  CHECK_FALSE(lead->is_measured);
+  CHECK_THAT(lead->reason, Contains("Prefer this configuration"));
+  CHECK_THAT(analysis::preference_text(study.analysis), Contains("Best measured: run "));
+  // Confirmation runs a fifth lower than predicted leave the best run of the plan far ahead.
+  study.plan(5);
+  study.measure(0.8);
+  const auto after = analysis::preference(study.analysis);
+  CHECK(after->is_measured);
+  CHECK_THAT(after->reason, Contains("Prefer it, and measure it again"));
+  const auto json = nlohmann::json::parse(reports::optimum_json(study.analysis));
+  CHECK(json.at("best_measured").at("is_preferred") == true);
+  CHECK(json.at("best_measured").at("run") == after->run.run);
 }
 
 TEST_CASE("Settings that cannot run are no optimum any more", "[reports][confirmation]") {

@@ -258,6 +258,7 @@ TEST_CASE("What speaks against a fit is said replaced its remedy", "[reports][ve
   analysis::ResponseAnalysis response = published.analysis.responses[0];
   response.diagnostics.drift = surfaces::DriftTest{-0.5, 0.1, -5, 0.0002};
   response.diagnostics.runs[3].outlier = true;
+  response.diagnostics.runs[3].outlier_p = 1e-6;
   response.diagnostics.runs[3].influential = false;
   std::string all;
   for (const auto& finding : analysis::findings(response)) all += finding.sentence + "\n";

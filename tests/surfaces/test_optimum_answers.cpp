@@ -12,6 +12,7 @@
 #include "surfaces/optimum/comparison.h"
 #include "surfaces/optimum/equivalents.h"
 #include "surfaces/optimum/pareto.h"
+#include "surfaces/optimum/range_ends.h"
 #include "surfaces/optimum/relaxations.h"
 #include "surfaces/optimum/robustness.h"
 #include "surfaces/optimum/uncertainty.h"
@@ -273,6 +274,62 @@ TEST_CASE("The exact draws and those among usable settings agree", "[surfaces][u
   request.threads = 3;
   CHECK(surfaces::optimum_uncertainty(request, optimum, 2000).region->centre ==
         searched.region->centre);
+}
+
+TEST_CASE("Of factors that nothing depends on the optimum lies anywhere",
+          "[surfaces][uncertainty]") {
+  // y of a alone, as selection may leave it; b occurs only in a response without a goal.
+  const surfaces::Fit full = measured_hill(0.4, 9), cost = measured_cost(9);
+  const surfaces::Fit of_a =
+      surfaces::fit_least_squares(doe::Model::parse({"1", "a", "a^2"}, full.model.factors()),
+                                  full.coded, full.fitted + full.residuals);
+  auto request = request_for({{"y", &of_a, kHigh}, {"cost", &cost, {}}});
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  for (const bool limited : {false, true}) {
+    // A limit that is always met changes only the search method.
+    if (limited) request.responses.push_back({"limit", &of_a, Goal{GoalType::kAtMost, 0, 1000}});
+    const auto uncertainty = surfaces::optimum_uncertainty(request, optimum, 400);
+    CHECK(uncertainty.exact != limited);
+    CHECK_FALSE(uncertainty.factors[0].anywhere);
+    CHECK(uncertainty.factors[1].anywhere);
+    CHECK(uncertainty.factors[1].settings.low == -1);
+    CHECK(uncertainty.factors[1].settings.high == 1);
+    CHECK(uncertainty.region->factors == std::vector<Eigen::Index>{0});
+  }
+  request.hold = {{"b", 0.5}};
+  CHECK_FALSE(surfaces::optimum_uncertainty(request, optimum, 400).factors[1].anywhere);
+}
+
+TEST_CASE("Better settings lie outside only where the factor has an effect",
+          "[surfaces][uncertainty]") {
+  // y rises with a; b is noise, of which half the studies show the best setting at an end.
+  constexpr int kStudies = 200;
+  const std::vector<doe::Factor> factors = unit_factors(2);
+  int of_a = 0, at_end = 0, said = 0;
+  for (std::uint64_t study = 0; study < kStudies; ++study) {
+    RandomStream random(31, study);
+    Eigen::MatrixXd coded(18, 2);
+    Eigen::VectorXd y(18);
+    for (int i = 0; i < 18; ++i) {
+      coded.row(i) << i % 3 - 1, i / 3 % 3 - 1;
+      y[i] = 10 + 5 * coded(i, 0) + random_normal(random);
+    }
+    const surfaces::Fit fit =
+        surfaces::fit_least_squares(doe::Model::named("quadratic", factors), coded, y);
+    surfaces::OptimumRequest request{factors, {}, {{"y", &fit, kHigh}}, {}};
+    const surfaces::Optimum optimum = surfaces::find_optimum(request);
+    const auto improving = surfaces::improving_ends(request, optimum);
+    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    of_a += has(improving, factors[0].name) ? 1 : 0;
+    at_end += has(optimum.at_bound, factors[1].name) ? 1 : 0;
+    said += has(improving, factors[1].name) ? 1 : 0;
+  }
+  CHECK(of_a > 0.95 * kStudies);
+  CHECK(at_end > kStudies / 3);
+  // A one-sided test at 2.5 %, of whichever end looks better: 5 % and four standard errors.
+  CHECK(said < kStudies * 0.05 + 4 * std::sqrt(kStudies * 0.05 * 0.95));
 }
 
 TEST_CASE("Without an error estimate nothing is said of the uncertainty",
