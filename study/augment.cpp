@@ -56,7 +56,7 @@ doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentatio
   const auto records = final_records(read_journal(directory).records);
   doe::DesignRequest request;
   request.factors = study.factors;
-  request.region = augmentation.region;
+  request.region = augmentation.region.value_or(study.region);
   request.model = augmentation.model;
   request.options.runs = augmentation.runs;
   // Another seed than that of the plan, except that a Sobol' sequence is continued.

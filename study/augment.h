@@ -17,7 +17,7 @@ struct Augmentation {
              ///< a central composite design
   };
   Kind kind = Kind::kOptimal;
-  doe::Region region;                 ///< where runs may be added
+  std::optional<doe::Region> region;  ///< where runs may be added; empty: the study's
   std::string design = "d-optimal";   ///< kOptimal: a design type that can augment existing runs
   int runs = 0;                       ///< kOptimal
   int center_runs = 3;                ///< kAxial

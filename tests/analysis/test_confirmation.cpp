@@ -178,7 +178,7 @@ TEST_CASE("Where today's settings differ from their prediction, the system has c
 
 TEST_CASE("A limit that the measured mean misses is not confirmed", "[reports][confirmation]") {
   // The limit is active at the optimum, so that a cost slightly above its prediction violates it.
-  Case study(with(kText, "at_most, high: 14", "at_most, high: 10.5"));
+  Case study(with(kText, "at_most, high: 14", "at_most, high: 10.5, confidence: 0"));
   study.plan(5);
   study.measure(1, 1, 1.003);
   const analysis::ConfirmedResponse cost = study.confirmation().responses[1];

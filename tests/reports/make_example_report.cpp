@@ -1,6 +1,7 @@
 // make_example_report fccd|constrained|mixed|odd|split-plot|surfaces FOLDER: a study directory with
 // its report, fit.json, optimum.json, and predictions.json at a few settings, for the test that
 // opens the report in a browser.
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -53,8 +54,8 @@ nlohmann::json excluded_by(const analysis::Analysis& analysis,
   }
   const Eigen::VectorXd coded = doe::coded_point(study.factors, settings);
   if (analysis.feasibility && analysis.feasibility->probability(coded) < analysis.min_feasibility) {
-    all.push_back(fmt::format("a run completes with a probability below {:.0f} %",
-                              100 * analysis.min_feasibility));
+    all.push_back("a run completes with a probability below " +
+                  std::to_string(std::lround(100 * analysis.min_feasibility)) + " %");
   }
   return all;
 }

@@ -116,6 +116,6 @@ TEST_CASE("Where runs hardly complete is grey too", "[reports][figures]") {
   const analysis::Analysis analysis = analysis::analyse(directory);
   REQUIRE(analysis.feasibility);
   for (const reports::Figure& figure : reports::contour_figures(analysis)) {
-    CHECK_THAT(figure.caption, Contains("or less than half of the runs would complete"));
+    CHECK_THAT(figure.caption, Contains("or a run completes with a probability below 95 %"));
   }
 }
