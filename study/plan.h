@@ -43,6 +43,12 @@ struct Plan {
 /// Throws StudyError for a design that cannot be generated or does not support the model.
 Plan make_plan(const Study& study);
 
+struct TableRow;
+
+/// The plan whose runs are these rows, in their order; they need not determine the model. `study`
+/// has design type `table`.
+Plan plan_of_rows(const Study& study, const std::vector<TableRow>& rows);
+
 /// The run sheet as CSV: run,standard_order,point_type,block,replicate,<factors...>; if there are
 /// whole plots, with whole_plot before the factors.
 std::string plan_csv(const Study& study, const Plan& plan);

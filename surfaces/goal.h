@@ -22,7 +22,7 @@ struct Goal {
   double target = 0;
   double weight = 1;
   double importance = 1;
-  double scale = 1;  ///< range of the response in the region, own unit, > 0
+  double scale = 1;       ///< range of the response in the region, own unit, > 0
   double confidence = 0;  ///< limits: the probability with which they are to be met; 0: none asked
   doe::LimitOf of = doe::LimitOf::kRun;
 

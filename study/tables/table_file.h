@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "study/plan.h"
 #include "study/run_record.h"
 #include "study/study.h"
 
@@ -37,9 +36,5 @@ enum class RowsAre { kPlanned, kMeasured };
 std::vector<TableRow> read_table(const Study& study, const std::filesystem::path& file,
                                  const std::vector<std::string>& responses,
                                  RowsAre rows = RowsAre::kPlanned);
-
-/// The plan whose runs are these rows, in their order; they need not determine the model. `study`
-/// has design type `table`.
-Plan plan_of_rows(const Study& study, const std::vector<TableRow>& rows);
 
 }  // namespace doetune::study

@@ -84,12 +84,27 @@ std::vector<Eigen::VectorXd> of_draw(const std::vector<Eigen::MatrixXd>& drawn, 
   return values;
 }
 
+/// The points that meet every limit with the confidence wanted; without any, all points.
+Eigen::MatrixXd sure_points(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
+  const std::vector<Score> scores = Scorer(request).scores(coded);
+  std::vector<Eigen::Index> rows;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i].violation == 0 && scores[i].doubt == 0) rows.push_back(static_cast<long>(i));
+  }
+  return rows.empty() ? coded : coded(rows, Eigen::all);
+}
+
 /// At most max_drawn usable settings that are feasible.
 Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold, request.max_drawn,
                               request.max_drawn);
   const Eigen::MatrixXd coded = search.all_points().coded;
-  return coded(feasible_rows(request, coded), Eigen::all);
+  const Eigen::MatrixXd feasible = coded(feasible_rows(request, coded), Eigen::all);
+  const bool asks = std::any_of(request.responses.begin(), request.responses.end(),
+                                [](const GoalResponse& response) {
+                                  return counts(response) && response.goal->confidence > 0;
+                                });
+  return asks ? sure_points(request, feasible) : feasible;
 }
 
 /// The pilot points that are among the best of some draw, most frequent first.
