@@ -185,7 +185,8 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
   for (const ResponseAnalysis& response : analysis.responses) {
     if (response.surface() == nullptr) continue;
     request.responses.push_back({response.response.name, response.surface(),
-                                 wanted_goal(response.response, options), response.runs});
+                                 wanted_goal(response.response, options), response.posterior,
+                                 response.runs});
   }
   return request;
 }
@@ -242,7 +243,8 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
     details.predicted[request.responses[r].name] = ranges[r];
   }
   if (optimum.baseline) {
-    details.gains = surfaces::gains(request, optimum.best.settings, optimum.baseline->settings);
+    details.gains =
+        surfaces::gains_of_chosen(request, optimum.best.settings, optimum.baseline->settings);
   }
   for (const surfaces::Candidate& alternative : optimum.alternatives) {
     details.alternative_gains.push_back(

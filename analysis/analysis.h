@@ -14,6 +14,7 @@
 #include "surfaces/least_squares/box_cox.h"
 #include "surfaces/models/choose_surface.h"
 #include "surfaces/models/feasibility.h"
+#include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/comparison.h"
 #include "surfaces/optimum/equivalents.h"
@@ -70,10 +71,17 @@ struct ResponseAnalysis {
   /// A parametric model or a Gaussian process used instead of the polynomial; null: `fit` is the
   /// surface.
   std::shared_ptr<const surfaces::Surface> other = {};
+  /// Of the coefficients that `fit` was chosen from; null if it is not the surface, or has none.
+  std::shared_ptr<const surfaces::ShrunkenPosterior> posterior = {};
   doe::SurfaceType kind = doe::SurfaceType::kPolynomial;
 
   /// The surface that predicts the response; null if there is none.
   const surfaces::Surface* surface() const { return other ? other.get() : fit ? &*fit : nullptr; }
+
+  /// The prediction at coded settings that were chosen by the surface; it must exist.
+  surfaces::Prediction expected(const Eigen::VectorXd& coded) const {
+    return posterior ? posterior->predict(coded) : surface()->predict(coded);
+  }
 
   /// Whether the coefficients and their covariance suffice for prediction intervals.
   bool is_plain_polynomial() const { return fit && !other && !fit->split_plot && !fit->variance; }

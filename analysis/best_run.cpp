@@ -88,8 +88,8 @@ Expected expected_at_optimum(const Analysis& analysis, const ResponseAnalysis& r
       return {confirmed.measured.response(), confirmed.measured.prediction_interval(level)};
     }
   }
-  const auto predicted = response.surface()->predict(
-      doe::coded_point(factors_of(analysis), analysis.optimum->best.settings));
+  const auto predicted =
+      response.expected(doe::coded_point(factors_of(analysis), analysis.optimum->best.settings));
   return {predicted.response(), predicted.prediction_interval(level)};
 }
 

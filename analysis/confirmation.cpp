@@ -82,8 +82,8 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
   confirmed.name = name;
   confirmed.unit = response.response.unit;
   if (const surfaces::Goal* goal = goal_of(analysis, name)) confirmed.goal = *goal;
-  confirmed.predicted = response.surface()->predict(
-      doe::coded_point(factors_of(analysis), analysis.optimum->best.settings));
+  confirmed.predicted =
+      response.expected(doe::coded_point(factors_of(analysis), analysis.optimum->best.settings));
   confirmed.runs = static_cast<int>(values.size());
   confirmed.measured = surfaces::measured_mean(confirmed.predicted.transform, values);
   confirmed.range = surfaces::mean_range(confirmed.predicted, confirmed.runs, kLevel);

@@ -84,6 +84,12 @@ class ResponseFit {
       if (!result_.problem.empty()) result_.problem += "; ";
       result_.problem += doe::word_of(settings_.surface) + ": " + error.what();
     }
+    if (result_.fit && !result_.other) {
+      if (auto posterior = surfaces::ShrunkenPosterior::of(*result_.fit, considered_)) {
+        result_.posterior =
+            std::make_shared<const surfaces::ShrunkenPosterior>(*std::move(posterior));
+      }
+    }
     if (result_.fallback && result_.choice) result_.fallback->model = result_.choice->best().name;
     name_blocks();
     return std::move(result_);
@@ -218,6 +224,7 @@ class ResponseFit {
   }
 
   void fit_polynomial() {
+    considered_ = model_;
     if (settings_.selection == doe::SelectionMethod::kNone) {
       result_.fit = surfaces::fit_least_squares(model_, runs_.coded, runs_.y, options_);
       return;
@@ -286,6 +293,7 @@ class ResponseFit {
     }
     result_.kind = SurfaceType::kPolynomial;
     result_.fit = *polynomial;
+    considered_ = doe::Model::named("quadratic", study_.factors);
     result_.problem.clear();
     assess();
   }
@@ -306,6 +314,7 @@ class ResponseFit {
   study::FitSettings settings_;
   std::string model_name_;
   doe::Model model_;
+  doe::Model considered_;  ///< the largest from which the terms of the fit were chosen
   FitOptions options_;
   doe::TransformType transform_;
   std::optional<double> power_;

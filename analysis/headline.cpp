@@ -28,7 +28,8 @@ std::string best_of_ramps(const Analysis& analysis) {
     const auto goal = analysis.goals.find(predicted.name);
     if (goal == analysis.goals.end() || goal->second.is_limit()) continue;
     names.push_back(predicted.name);
-    value = with_unit(number_to(predicted.mean, half_width(predicted.confidence_interval)),
+    const double expected = predicted.expected.value_or(predicted.mean);
+    value = with_unit(number_to(expected, half_width(predicted.confidence_interval)),
                       unit_of(analysis, predicted.name));
   }
   if (names.empty()) return "";

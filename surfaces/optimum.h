@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,10 +25,14 @@
 
 namespace doetune::surfaces {
 
+class ShrunkenPosterior;
+
 struct GoalResponse {
   std::string name;
   const Surface* surface = nullptr;
   std::optional<Goal> goal;  ///< empty: predicted at the optimum, but not optimised
+  /// What is promised of settings that are chosen; empty: the surface's own predictions.
+  std::shared_ptr<const ShrunkenPosterior> posterior = {};
   /// IDs of the runs behind the surface, in the order of its mean_errors, to match errors of
   /// different responses in the same run; empty: 0, 1, 2, ...
   std::vector<int> runs = {};
@@ -58,7 +63,10 @@ struct Intervals {
 /// The prediction of one response at some settings.
 struct ResponsePrediction {
   std::string name;
-  double mean = 0;
+  double mean = 0;  ///< by the surface
+  /// What to expect at settings that were chosen for their prediction, by the posterior: less
+  /// favourable than `mean`. The intervals and probabilities are about it. Empty: the mean.
+  std::optional<double> expected;
   std::optional<Interval> confidence_interval;
   std::optional<Interval> prediction_interval;
   std::optional<Interval> tolerance_interval;  ///< of the fraction `confidence` of all future runs
@@ -122,7 +130,10 @@ std::optional<std::vector<double>> baseline_of(const std::vector<doe::Factor>& f
 std::vector<Eigen::Index> feasible_rows(const OptimumRequest& request,
                                         const Eigen::MatrixXd& coded);
 
-/// The predictions of all responses at given settings.
-Candidate assess(const OptimumRequest& request, const std::vector<double>& settings);
+/// The predictions of all responses at settings that were named beforehand, by the surfaces, or
+/// that were chosen by them, by the posteriors of the responses that have one.
+enum class SettingsAre { kNamed, kChosen };
+Candidate assess(const OptimumRequest& request, const std::vector<double>& settings,
+                 SettingsAre are = SettingsAre::kChosen);
 
 }  // namespace doetune::surfaces

@@ -25,7 +25,11 @@ std::string interval(const std::optional<surfaces::Interval>& value) {
 }
 
 void print_predictions(const analysis::Analysis& analysis, const surfaces::Candidate& candidate) {
-  TextTable table({"response", "predicted", "mean, 95 %", "next run, 95 %", "goal met"});
+  const bool corrected =
+      std::any_of(candidate.predictions.begin(), candidate.predictions.end(),
+                  [](const auto& predicted) { return predicted.expected.has_value(); });
+  TextTable table({"response", corrected ? "expected" : "predicted", "mean, 95 %", "next run, 95 %",
+                   "goal met"});
   for (const surfaces::ResponsePrediction& predicted : candidate.predictions) {
     const study::Response& response = *analysis.directory->study.find_response(predicted.name);
     const auto goal = analysis.goals.find(predicted.name);
@@ -34,13 +38,24 @@ void print_predictions(const analysis::Analysis& analysis, const surfaces::Candi
     if (predicted.goal_met_probability)
       met += ", " + analysis::chance_text(*predicted.goal_met_probability);
     table.add({analysis::name_with_unit(predicted.name, response.unit),
-               analysis::number_beside(predicted.mean, 0,
+               analysis::number_beside(predicted.expected.value_or(predicted.mean), 0,
                                        has_goal ? std::optional(goal->second) : std::nullopt),
                interval(predicted.confidence_interval), interval(predicted.prediction_interval),
                met});
     if (has_goal) table.add({"  " + analysis::goal_text(goal->second, "")});
   }
   fmt::print("{}", table.str());
+  if (!corrected) return;
+  std::string predictions;
+  for (const surfaces::ResponsePrediction& predicted : candidate.predictions) {
+    predictions += fmt::format("{}{} {}", predictions.empty() ? "" : ", ", predicted.name,
+                               analysis::number_beside(predicted.mean, 0, std::nullopt));
+  }
+  fmt::print("  {}\n",
+             wrapped("the surfaces predict " + predictions +
+                         "; settings that are chosen because they look best look better than they "
+                         "are, and the expected means and ranges allow for that",
+                     2, kColumns));
 }
 
 /// The uncertainty of a factor's optimum: a 90 % interval, or the frequencies of its levels.

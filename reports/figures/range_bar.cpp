@@ -53,7 +53,7 @@ std::string range_bar(const surfaces::ResponsePrediction& predicted, const surfa
                       const std::optional<double>& now, const std::optional<double>& confirmed) {
   const bool limited = goal != nullptr && goal->is_limit();
   Span span;
-  span.add(predicted.mean);
+  span.add(predicted.expected.value_or(predicted.mean));
   for (const auto& interval : {predicted.confidence_interval, predicted.prediction_interval}) {
     if (!interval) continue;
     span.add(interval->low);
@@ -86,7 +86,7 @@ std::string range_bar(const surfaces::ResponsePrediction& predicted, const surfa
   };
   draw(predicted.prediction_interval, 1.5);
   draw(predicted.confidence_interval, 6);
-  svg.empty("circle", {{"cx", tenths(span.position(predicted.mean))},
+  svg.empty("circle", {{"cx", tenths(span.position(predicted.expected.value_or(predicted.mean)))},
                        {"cy", tenths(kMiddle)},
                        {"r", "5.5"},
                        {"fill", "#d55e00"},

@@ -26,6 +26,7 @@ json::Format<surfaces::Candidate> candidate_format(const std::vector<doe::Factor
   using surfaces::Candidate, surfaces::ResponsePrediction;
   const auto predicted = json::object<ResponsePrediction>(
       {{"mean", &ResponsePrediction::mean},
+       {"expected", &ResponsePrediction::expected},
        {"confidence_interval", &ResponsePrediction::confidence_interval, interval_format()},
        {"prediction_interval", &ResponsePrediction::prediction_interval, interval_format()},
        {"tolerance_interval", &ResponsePrediction::tolerance_interval, interval_format()},

@@ -32,6 +32,13 @@ struct Answer {
     return nullptr;
   }
 
+  /// Whether what to expect at the optimum differs from what the surfaces predict.
+  bool any_expected() const {
+    const auto& predictions = analysis().optimum->best.predictions;
+    return std::any_of(predictions.begin(), predictions.end(),
+                       [](const auto& predicted) { return predicted.expected.has_value(); });
+  }
+
   bool any_confirmed() const { return confirmation && !confirmation->responses.empty(); }
 
   bool baseline_measured() const {
@@ -176,12 +183,13 @@ Cell interval_cell(const std::optional<surfaces::Interval>& interval) {
 
 using OptionalGoal = std::optional<surfaces::Goal>;
 
-Cell mean_cell(const surfaces::ResponsePrediction& predicted, const OptionalGoal& goal,
+/// A mean with the digits that the prediction's interval leaves.
+Cell mean_cell(double mean, const surfaces::ResponsePrediction& predicted, const OptionalGoal& goal,
                const std::string& unit) {
   const auto& interval = predicted.confidence_interval;
-  return {analysis::with_unit(
-              analysis::number_beside(predicted.mean, analysis::half_width(interval), goal), unit),
-          analysis::exact_number(predicted.mean)};
+  return {analysis::with_unit(analysis::number_beside(mean, analysis::half_width(interval), goal),
+                              unit),
+          analysis::exact_number(mean)};
 }
 
 Cell measured_cell(const surfaces::Prediction& measured, const OptionalGoal& goal,
@@ -226,7 +234,7 @@ Cell today_cell(const analysis::ConfirmedResponse* confirmed,
     return cell;
   }
   if (now == nullptr) return {"–"};
-  Cell cell = mean_cell(*now, goal, unit);
+  Cell cell = mean_cell(now->mean, *now, goal, unit);
   cell.markup = remark("predicted");
   if (measured) {
     cell.markup += remark(fmt::format(
@@ -278,11 +286,15 @@ std::vector<Cell> prediction_row(const Answer& answer, const analysis::ResponseA
     row.push_back(today_cell(confirmed, now, measured, wanted, unit));
   }
   if (predicted == nullptr) {
-    row.insert(row.end(), {text_cell("no fit"), {"–"}, {"–"}});
+    row.insert(row.end(), answer.any_expected() ? 4 : 3, text_cell("no fit"));
   } else {
-    row.insert(row.end(),
-               {mean_cell(*predicted, wanted, unit), interval_cell(predicted->confidence_interval),
-                interval_cell(predicted->prediction_interval)});
+    row.push_back(mean_cell(predicted->mean, *predicted, wanted, unit));
+    if (answer.any_expected()) {
+      row.push_back(
+          mean_cell(predicted->expected.value_or(predicted->mean), *predicted, wanted, unit));
+    }
+    row.insert(row.end(), {interval_cell(predicted->confidence_interval),
+                           interval_cell(predicted->prediction_interval)});
   }
   if (answer.any_confirmed()) row.push_back(confirmed_cell(confirmed));
   row.push_back(goal_cell(goal, predicted, confirmed, unit));
@@ -296,21 +308,30 @@ std::vector<Cell> prediction_row(const Answer& answer, const analysis::ResponseA
 
 /// The legend of the bars, raw like these: both are omitted in text-only formats.
 void write_legend(const Answer& answer, Markup& out) {
-  std::string text =
-      "Compared with the goal: dot predicted, thick its 95 % interval, thin that of the next run";
+  std::string text = answer.any_expected() ? "Compared with the goal: dot expected, thick its 95 % "
+                                             "interval, thin that of the next run"
+                                           : "Compared with the goal: dot predicted, thick its 95 "
+                                             "% interval, thin that of the next run";
   if (answer.analysis().optimum->baseline) text += ", square baseline";
   if (answer.any_confirmed()) text += ", diamond confirmed";
   const auto& goals = answer.analysis().goals;
   const bool limited = std::any_of(goals.begin(), goals.end(),
                                    [](const auto& goal) { return goal.second.is_limit(); });
   text += limited ? "; shaded where the goal is met." : ".";
+  if (answer.any_expected()) {
+    text +=
+        " Settings that are chosen because they look best look better than they are: the expected "
+        "mean and both ranges allow for that.";
+  }
   out.raw(Markup().element("p", text, {{"class", "quiet legend"}}).take());
 }
 
 void write_predictions(const Answer& answer, Markup& out) {
   std::vector<std::string> header = {"Response"};
   if (answer.analysis().optimum->baseline) header.emplace_back("Baseline");
-  header.insert(header.end(), {"Predicted mean", "95 % for the mean", "95 % for the next run"});
+  header.emplace_back("Predicted mean");
+  if (answer.any_expected()) header.emplace_back("Expected mean");
+  header.insert(header.end(), {"95 % for the mean", "95 % for the next run"});
   if (answer.any_confirmed()) header.emplace_back("Confirmed mean");
   header.insert(header.end(), {"Goal", "Compared with the goal"});
   std::vector<std::vector<Cell>> rows;

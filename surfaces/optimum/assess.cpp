@@ -16,17 +16,19 @@ Intervals simultaneous(const Prediction& prediction, double level, std::size_t r
 }
 
 ResponsePrediction prediction_of(const OptimumRequest& request, const GoalResponse& response,
-                                 const Eigen::VectorXd& coded) {
-  const Prediction prediction = response.surface->predict(coded);
+                                 const Eigen::VectorXd& coded, SettingsAre are) {
+  const Prediction prediction = prediction_at(response, coded, are);
   const double level = request.confidence;
   ResponsePrediction predicted{response.name,
-                               prediction.response(),
+                               response.surface->response(coded),
+                               {},
                                prediction.confidence_interval(level),
                                prediction.prediction_interval(level),
                                prediction.tolerance_interval(level, level),
                                simultaneous(prediction, level, request.responses.size()),
                                true,
                                {}};
+  if (response.posterior && are == SettingsAre::kChosen) predicted.expected = prediction.response();
   if (!response.goal) return predicted;
   predicted.goal_met = response.goal->is_met(predicted.mean);
   if (response.goal->is_limit()) {
@@ -48,15 +50,16 @@ std::vector<Eigen::Index> feasible_rows(const OptimumRequest& request,
   return rows;
 }
 
-Candidate assess(const OptimumRequest& request, const std::vector<double>& settings) {
+Candidate assess(const OptimumRequest& request, const std::vector<double>& settings,
+                 SettingsAre are) {
   const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
   const Score score = Scorer(request).scores(coded.transpose()).front();
   Candidate candidate{settings, score.violation, score.doubt, score.desirability, {}, {}, {}};
   if (request.feasibility) candidate.feasibility = request.feasibility(coded.transpose())[0];
   for (const GoalResponse& response : request.responses) {
-    candidate.predictions.push_back(prediction_of(request, response, coded));
+    candidate.predictions.push_back(prediction_of(request, response, coded, are));
   }
-  candidate.all_goals_met_probability = JointErrors(request.responses).all_limits_met(coded);
+  candidate.all_goals_met_probability = JointErrors(request.responses).all_limits_met(coded, are);
   return candidate;
 }
 

@@ -1,10 +1,12 @@
 #include "surfaces/optimum/comparison.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "doe/design.h"
 #include "surfaces/distributions.h"
+#include "surfaces/models/shrunken_posterior.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -110,6 +112,41 @@ double welch_df(double error_a, double df_a, double error_b, double df_b) {
   return squared(a + b) / (squared(a) / df_a + squared(b) / df_b);
 }
 
+/// The central interval and, between its ends, the median.
+struct CentralRange {
+  Interval interval;
+  double median = 0;
+};
+
+CentralRange quantiles_of(std::vector<double> values, double level) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double fraction) {
+    return values[static_cast<std::size_t>(
+        std::lround(fraction * static_cast<double>(values.size() - 1)))];
+  };
+  return {{at((1 - level) / 2), at((1 + level) / 2)}, at(0.5)};
+}
+
+Gain posterior_gain(const std::string& name, const ShrunkenPosterior& posterior,
+                    const Transform& transform, const Eigen::MatrixXd& points, double level) {
+  const Eigen::MatrixXd draws = posterior.means(points);
+  std::vector<double> differences, ratios;
+  for (Eigen::Index i = 0; i < draws.rows(); ++i) {
+    const double a = back_transformed(transform, draws(i, 0));
+    const double b = back_transformed(transform, draws(i, 1));
+    differences.push_back(a - b);
+    if (a > 0 && b > 0) ratios.push_back(a / b);
+  }
+  const CentralRange difference = quantiles_of(std::move(differences), level);
+  Gain gain{name, difference.median, difference.interval, {}, {}};
+  if (static_cast<Eigen::Index>(ratios.size()) == draws.rows()) {
+    const CentralRange ratio = quantiles_of(std::move(ratios), level);
+    gain.ratio = ratio.median;
+    gain.ratio_interval = ratio.interval;
+  }
+  return gain;
+}
+
 }  // namespace
 
 Gain measured_gain(const std::string& name, const Prediction& settings, const Prediction& others,
@@ -138,6 +175,24 @@ std::vector<Gain> gains(const OptimumRequest& request, const std::vector<double>
     gains.push_back(gain_of(response.name, means, {t, t}));
   }
   return gains;
+}
+
+std::vector<Gain> gains_of_chosen(const OptimumRequest& request,
+                                  const std::vector<double>& settings,
+                                  const std::vector<double>& others) {
+  std::vector<Gain> all = gains(request, settings, others);
+  Eigen::MatrixXd points(2, request.factors.size());
+  points.row(0) = doe::coded_point(request.factors, settings).transpose();
+  points.row(1) = doe::coded_point(request.factors, others).transpose();
+  if (points.row(0) == points.row(1)) return all;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const GoalResponse& response = request.responses[r];
+    if (!response.posterior) continue;
+    const Transform transform = response.surface->predict(points.row(0)).transform;
+    all[r] =
+        posterior_gain(response.name, *response.posterior, transform, points, request.confidence);
+  }
+  return all;
 }
 
 }  // namespace doetune::surfaces

@@ -26,6 +26,13 @@ struct Gain {
 std::vector<Gain> gains(const OptimumRequest& request, const std::vector<double>& settings,
                         const std::vector<double>& others);
 
+/// The same for settings that were chosen by the surfaces, over others that were not. Where a
+/// response has a posterior, the difference and the ratio are its medians, and the intervals those
+/// of its draws.
+std::vector<Gain> gains_of_chosen(const OptimumRequest& request,
+                                  const std::vector<double>& settings,
+                                  const std::vector<double>& others);
+
 /// The same for two means that were measured in separate runs (measured_mean), so that their errors
 /// are independent and may have different variances: by Welch's degrees of freedom (1947,
 /// Biometrika 34, 28), computed from the errors of the responses for the difference and from their

@@ -129,7 +129,10 @@ Optimum find_optimum(const OptimumRequest& request) {
   Optimum optimum;
   const std::vector<Scored> chosen = chosen_points(request, search);
   if (chosen.empty()) refuse_empty_region(request, search);
-  optimum.best = assess(request, chosen.front().settings);
+  // Where every factor is held, nothing was chosen.
+  const SettingsAre are =
+      request.hold.size() == request.factors.size() ? SettingsAre::kNamed : SettingsAre::kChosen;
+  optimum.best = assess(request, chosen.front().settings, are);
   optimum.most_to_gain = most_to_gain(request, search, optimum.best.settings);
   optimum.global = optimum.most_to_gain == 0.0;
   optimum.feasible = optimum.best.violation == 0;
@@ -137,7 +140,7 @@ Optimum find_optimum(const OptimumRequest& request) {
     optimum.alternatives.push_back(assess(request, chosen[i].settings));
   }
   if (const auto baseline = baseline_of(request.factors)) {
-    optimum.baseline = assess(request, *baseline);
+    optimum.baseline = assess(request, *baseline, SettingsAre::kNamed);
   }
   optimum.at_bound = factors_at_bound(request, optimum.best.settings);
   return optimum;

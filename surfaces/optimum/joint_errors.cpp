@@ -1,4 +1,5 @@
 #include "surfaces/optimum/joint_errors.h"
+#include "surfaces/models/shrunken_posterior.h"
 
 #include <fmt/format.h>
 
@@ -103,7 +104,14 @@ Eigen::MatrixXd JointErrors::of_next_run(const Eigen::VectorXd& coded) const {
   return possible_correlation(correlation);
 }
 
-std::optional<double> JointErrors::all_limits_met(const Eigen::VectorXd& coded) const {
+Prediction prediction_at(const GoalResponse& response, const Eigen::VectorXd& coded,
+                         SettingsAre are) {
+  const bool by_posterior = are == SettingsAre::kChosen && response.posterior;
+  return by_posterior ? response.posterior->predict(coded) : response.surface->predict(coded);
+}
+
+std::optional<double> JointErrors::all_limits_met(const Eigen::VectorXd& coded,
+                                                  SettingsAre are) const {
   const auto r = static_cast<Eigen::Index>(responses_.size());
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Eigen::VectorXd low = Eigen::VectorXd::Constant(r, -kInfinity);
@@ -112,7 +120,7 @@ std::optional<double> JointErrors::all_limits_met(const Eigen::VectorXd& coded) 
   for (Eigen::Index j = 0; j < r; ++j) {
     const GoalResponse& response = responses_[static_cast<std::size_t>(j)];
     if (!response.goal || !response.goal->is_limit()) continue;
-    const Prediction prediction = response.surface->predict(coded);
+    const Prediction prediction = prediction_at(response, coded, are);
     const auto ends = prediction.standardised(response.goal->met_low(), response.goal->met_high());
     if (!ends) continue;
     const double df = prediction.next_run_df.value_or(prediction.df);

@@ -9,6 +9,11 @@
 
 namespace doetune::surfaces {
 
+/// Of a response at a coded point: by the surface or, if the settings were chosen and the response
+/// has a posterior, by that.
+Prediction prediction_at(const GoalResponse& response, const Eigen::VectorXd& coded,
+                         SettingsAre are);
+
 /// The errors of responses that were measured in the same runs are correlated: what made a run slow
 /// made its throughput low. Their correlation is that of the surfaces' residuals over common runs,
 ///   rho_jk = sum r_j r_k / sqrt(sum r_j^2 sum r_k^2)
@@ -32,7 +37,8 @@ class JointErrors {
   /// correlation of_next_run (a Gaussian copula: with correlation 0 the probability is a product).
   /// Source: Cario & Nelson (1997), Modeling and Generating Random Vectors. Empty without limits or
   /// without error estimates.
-  std::optional<double> all_limits_met(const Eigen::VectorXd& coded) const;
+  std::optional<double> all_limits_met(const Eigen::VectorXd& coded,
+                                       SettingsAre are = SettingsAre::kNamed) const;
 
  private:
   friend class MeanDraws;

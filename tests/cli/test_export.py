@@ -138,7 +138,9 @@ class Export(CliCase):
     def test_predictions_at_other_settings(self):
         example = TREE / "examples/published-fccd"
         self.doetune("import", example / "fccd.yaml", example / "fccd_yolo_spark.csv", "-o", "study")
-        optimum = json.loads(self.doetune("optimize", "study", "--json").stdout)
+        held = [word for name, value in (("executors_per_gpu", 2), ("batch_size", 3), ("decode_rate", 2.5))
+                for word in ("--hold", f"{name}={value}")]
+        optimum = json.loads(self.doetune("optimize", "study", "--json", *held).stdout)
         outlook = optimum["responses"]["throughput"]
         expected = [outlook["mean"], *outlook["prediction_interval"]]
         for language in self.languages():
