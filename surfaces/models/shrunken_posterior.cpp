@@ -3,11 +3,14 @@
 #include <Eigen/Cholesky>
 #include <Eigen/SVD>
 #include <algorithm>
+#include <boost/random/chi_squared_distribution.hpp>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
 #include <cmath>
 #include <map>
 #include <vector>
 
-#include "base/random.h"
 #include "surfaces/distributions.h"
 
 namespace doetune::surfaces {
@@ -49,11 +52,20 @@ Eigen::MatrixXd columns_of(const doe::Model& model, const Eigen::MatrixXd& coded
   return all(Eigen::all, kept);
 }
 
-Eigen::VectorXd normal_draws(Eigen::Index count, RandomStream& random) {
-  Eigen::VectorXd values(count);
-  for (double& value : values) value = normal_draw(random.uniform());
-  return values;
-}
+/// The same numbers at every call. Tables for normal numbers are many times faster than quantiles.
+class Draws {
+ public:
+  double uniform() { return boost::random::uniform_01<>()(engine_); }
+  double normal() { return normal_(engine_); }
+  Eigen::VectorXd normals(Eigen::Index count) {
+    return Eigen::VectorXd::NullaryExpr(count, [this] { return normal(); });
+  }
+  double chi_squared(double df) { return boost::random::chi_squared_distribution<>(df)(engine_); }
+
+ private:
+  boost::random::mt19937_64 engine_{kPosteriorSeed};
+  boost::random::normal_distribution<> normal_;
+};
 
 /// The index drawn from unnormalised log probabilities by a uniform number.
 std::size_t drawn_index(const std::vector<double>& cumulative, double uniform) {
@@ -124,26 +136,23 @@ std::optional<ShrunkenPosterior> ShrunkenPosterior::of(const Fit& fit, const doe
   posterior.coefficients_.resize(x.cols(), kDraws);
   posterior.deviations_.resize(kDraws);
   const double at_centre = of_d.row(0).dot(z), error_at_centre = of_d.row(0).norm();
-  RandomStream random(kPosteriorSeed, 0);
+  Draws random;
   for (int draw = 0; draw < kDraws; ++draw) {
     const double variance = variances[drawn_index(cumulative, random.uniform())];
     const Eigen::ArrayXd spread = 1 + variance * s2;
     const double squares = unexplained + (along.square() / spread).sum();
-    const double deviation =
-        std::sqrt(squares / chi_squared_quantile(std::max(1e-12, random.uniform()), df));
+    const double deviation = std::sqrt(squares / random.chi_squared(df));
     const Eigen::ArrayXd mean = along * s2.sqrt() * variance / spread;
     const Eigen::ArrayXd error = deviation * (variance / spread).sqrt();
     // Directions that the runs do not determine keep the variance of the prior.
-    const Eigen::VectorXd anywhere =
-        deviation * std::sqrt(variance) * normal_draws(x.cols(), random);
+    const Eigen::VectorXd anywhere = deviation * std::sqrt(variance) * random.normals(x.cols());
     const Eigen::VectorXd determined =
-        (mean + error * normal_draws(r, random).array()).matrix() - v.transpose() * anywhere;
+        (mean + error * random.normals(r).array()).matrix() - v.transpose() * anywhere;
     posterior.coefficients_.col(draw) = anywhere + v * determined;
-    posterior.constants_[draw] =
-        at_centre + deviation * error_at_centre * normal_draw(random.uniform());
+    posterior.constants_[draw] = at_centre + deviation * error_at_centre * random.normal();
     posterior.deviations_[draw] = deviation;
   }
-  posterior.next_errors_ = normal_draws(kDraws, random);
+  posterior.next_errors_ = random.normals(kDraws);
   return posterior;
 }
 
