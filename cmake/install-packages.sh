@@ -6,7 +6,7 @@
 #   cmake/install-packages.sh docs           to build the site of its pages
 set -eu
 
-build="g++ ccache cmake ninja-build pkg-config python3 python3-pip
+build="g++ ccache cmake ninja-build pkg-config python3
   libboost-dev libboost-program-options-dev libceres-dev libdnnl-dev libeigen3-dev libfmt-dev
   libmuparser-dev libnlopt-cxx-dev libnlopt-dev libre2-dev libyaml-cpp-dev nlohmann-json3-dev
   libavcodec-dev libavformat-dev libavutil-dev libswscale-dev zlib1g-dev"

@@ -53,12 +53,12 @@ std::optional<AssumptionTest> normality_test(const Fit& fit);
 /// Test of whether the residual variance depends on the fitted values. The statistic is the score
 /// test's: half the regression sum of squares of e^2 / mean(e^2) on them. `grows` gives the
 /// direction, compared with what leverages alone make. Its chi-squared distribution needs hundreds
-/// of runs (of 20 in a face-centred design without effects it rejects 2.6 % at 5 %), so p is the
-/// fraction of simulated responses of constant variance whose slope is at least as far from that
-/// expected (the observed one included): exact for normal errors. Sources: Cook & Weisberg (1983),
-/// Biometrika 70, 1; Breusch & Pagan (1979); Dufour, Khalaf, Bernard & Genest (2004), Journal of
-/// Econometrics 122, 317. Empty with fewer than 4 degrees of freedom, or if all fitted values are
-/// equal.
+/// of runs (of 20 in a face-centred design without effects it rejects 2.6 % at 5 %), so up to 500
+/// runs p is the fraction of simulated responses of constant variance whose slope is at least as
+/// far from that expected (the observed one included): exact for normal errors. Sources: Cook &
+/// Weisberg (1983), Biometrika 70, 1; Breusch & Pagan (1979); Dufour, Khalaf, Bernard & Genest
+/// (2004), Journal of Econometrics 122, 317. Empty with fewer than 4 degrees of freedom, or if all
+/// fitted values are equal.
 struct BreuschPaganTest : AssumptionTest {
   bool grows = false;
 };

@@ -23,15 +23,9 @@
 
   doetune.csv = (rows) => rows.map((row) => row.map(quoted).join(",") + "\n").join("");
 
-  async function saveSvg(figure, name) {
-    const plot = figure.querySelector(".js-plotly-plot");
-    if (plot) {
-      const url = await Plotly.toImage(plot, { format: "svg", width: plot.clientWidth,
-                                               height: plot.clientHeight });
-      return save(name, "image/svg+xml", decodeURIComponent(url.slice(url.indexOf(",") + 1)));
-    }
+  function saveSvg(figure, name) {
     const svg = figure.querySelector(".plot > svg") || figure.querySelector(".drawing svg");
-    return save(name, "image/svg+xml", standalone(svg));
+    save(name, "image/svg+xml", standalone(svg));
   }
 
   // live() gives the numbers of a live drawing, which ready() draws if it was not near yet; a static

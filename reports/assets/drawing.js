@@ -126,5 +126,6 @@
     return there && back ? there + back.replace("M", "L") + "Z" : "";
   }
 
-  doetune.drawing = { svg, shortened, factorAxis, linearAxis, frameOf, axesOf, pathOf, bandOf };
+  doetune.drawing = { svg, shortened, wide, roundLevels, factorAxis, linearAxis, frameOf, axesOf,
+                      pathOf, bandOf };
 })((window.doetune = window.doetune || {}));

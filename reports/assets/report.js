@@ -54,7 +54,8 @@
   };
 
   const kinds = { profile: doetune.profileFigure, contour: doetune.contourFigure };
-  const contourDelay = 120; // ms of rest before contours follow a slider
+  const long = 60; // ms: a figure that takes longer to draw waits until the sliders rest
+  const rest = 120; // ms
   let settings = data.reference.settings;
   let panel = null;
   const visible = new Set();
@@ -64,7 +65,8 @@
   // it is near; on paper the drawing stays.
   const figures = Array.from(document.querySelectorAll("figure[data-figure]"))
     .filter((figure) => kinds[figure.dataset.figure] && known.has(figure.dataset.response))
-    .map((figure) => ({ figure, kind: figure.dataset.figure, stale: true, live: null }));
+    .map((figure) => ({ figure, kind: figure.dataset.figure, stale: true, live: null,
+                       drawn: 0, took: 0 }));
 
   function begin(item) {
     const plot = doetune.element("div", { class: "plot" });
@@ -84,19 +86,23 @@
   function draw(item) {
     if (item.live === null) begin(item);
     item.stale = false;
+    const begun = performance.now();
     const { title, caption } = item.live.draw(settings);
     item.title.textContent = title;
     item.caption.textContent = caption;
+    item.drawn = performance.now();
+    item.took = item.drawn - begun;
   }
 
-  // One plot a frame, so that a slider never waits for all of them.
+  // One plot a frame, so that a slider never waits for all of them; the one drawn longest ago, so
+  // that all follow.
   let frame = 0;
-  let contoursFrom = 0;
+  let restsFrom = 0;
   function drawNext() {
     const now = performance.now();
     const due = figures.filter((item) => item.stale && visible.has(item));
-    const next = due.find((item) => item.kind !== "contour" || now >= contoursFrom);
-    if (next) draw(next);
+    const ready = due.filter((item) => item.took < long || now >= restsFrom);
+    if (ready.length > 0) draw(ready.reduce((a, b) => (b.drawn < a.drawn ? b : a)));
     frame = due.length > 0 ? requestAnimationFrame(drawNext) : 0;
   }
 
@@ -111,7 +117,7 @@
 
   function changed(moved) {
     settings = moved;
-    contoursFrom = performance.now() + contourDelay;
+    restsFrom = performance.now() + rest;
     redraw();
   }
 
@@ -148,5 +154,4 @@
   document.documentElement.classList.add("interactive");
   panel = doetune.buildSettings(place, data, changed);
   watch();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })((window.doetune = window.doetune || {}));

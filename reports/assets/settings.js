@@ -25,24 +25,45 @@
 
   doetune.element = element;
 
-  // One slider; its stops are the settings that can be used.
+  // How many stops a key moves on.
+  const keys = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+
+  // One slider; its stops are the settings that can be used. Levels and linear settings stand evenly,
+  // log-scaled ones at their place on that scale, where a key moves from stop to stop all the same.
   function slider(factor, changed) {
     const id = "slider-" + factor.name;
-    const input = element("input", { type: "range", id, min: 0, max: factor.usable.length - 1,
-                                     step: 1, "data-factor": factor.name });
+    const last = factor.usable.length - 1;
+    const even = !["integer", "continuous"].includes(factor.kind) || factor.scale === "linear";
+    const placeOf = (stop) =>
+      (even ? stop : (last * (doetune.coded(factor, factor.usable[stop]) + 1)) / 2);
+    const stopAt = (place) => (even ? place : nearestStop(factor, (2 * place) / last - 1));
+    const input = element("input", { type: "range", id, min: 0, max: last, step: even ? 1 : "any",
+                                     "data-factor": factor.name });
     const output = element("output", { for: id });
     const row = element("div", { class: "slider" },
                         element("label", { for: id }, factor.name), output, input);
-    const show = () => {
-      const text = format.withUnit(format.setting(factor, factor.usable[input.value]), factor.unit);
+    let stop = 0;
+    const take = (taken) => {
+      stop = taken;
+      const text = format.withUnit(format.setting(factor, factor.usable[stop]), factor.unit);
       output.textContent = text;
       input.setAttribute("aria-valuetext", text);
     };
-    input.addEventListener("input", () => { show(); changed(); });
+    const set = (taken) => { take(taken); input.value = placeOf(taken); };
+    input.addEventListener("input", () => { take(stopAt(Number(input.value))); changed(); });
+    input.addEventListener("change", () => { input.value = placeOf(stop); });
+    input.addEventListener("keydown", (event) => {
+      const next = stop + keys[event.key];
+      if (Number.isNaN(next)) return;
+      event.preventDefault();
+      set(Math.min(Math.max(next, 0), last));
+      changed();
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+    });
     return {
       row,
-      value: () => factor.usable[input.value],
-      set: (natural) => { input.value = nearestStop(factor, doetune.coded(factor, natural)); show(); },
+      value: () => factor.usable[stop],
+      set: (natural) => set(nearestStop(factor, doetune.coded(factor, natural))),
     };
   }
 

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxSettings = 1001;
+constexpr int kLinearPlaces = 981, kLogPlaces = 201;  // of a slider's stops
 
 std::string kind_name(doe::FactorKind kind) {
   switch (kind) {
@@ -43,18 +43,24 @@ std::string scale_name(doe::Scale scale) {
   return {};
 }
 
-/// The stops of a slider: permitted settings, thinned if there are very many, including `at`.
+/// The stops of a slider: permitted settings including `at`; if they are very many or on a
+/// logarithmic scale, those nearest to equidistant places on the factor's scale, and its ticks.
 std::vector<double> stops(const doe::Factor& factor, double at) {
-  const std::vector<double> all = factor.usable_settings();
-  std::vector<double> kept = all;
-  if (all.size() > kMaxSettings) {
-    kept.clear();
-    for (std::size_t i = 0; i + 1 < kMaxSettings; ++i) {
-      kept.push_back(all[(all.size() - 1) * i / (kMaxSettings - 2)]);
+  std::vector<double> kept = factor.usable_settings();
+  const bool log =
+      factor.scale != doe::Scale::kLinear &&
+      (factor.kind == doe::FactorKind::kInteger || factor.kind == doe::FactorKind::kContinuous);
+  if (log || static_cast<int>(kept.size()) > kLinearPlaces) {
+    const int places = log ? kLogPlaces : kLinearPlaces;
+    kept = marked_settings(factor);
+    for (int i = 0; i < places; ++i) {
+      kept.push_back(factor.to_natural(-1 + 2.0 * i / (places - 1)));
     }
+    for (double& setting : kept) setting = factor.snap(setting);
   }
-  if (std::find(kept.begin(), kept.end(), at) == kept.end()) kept.push_back(at);
+  kept.push_back(at);
   std::sort(kept.begin(), kept.end());
+  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
   return kept;
 }
 

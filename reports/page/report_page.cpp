@@ -67,10 +67,11 @@ void write_scripts(const Page& page, Markup& out) {
   out.open("script", {{"type", "application/json"}, {"id", "report-data"}});
   out.raw(escape_json_for_script(data)).close();
   for (const std::string_view script :
-       {assets::plotly, assets::format, assets::constraints, assets::student, assets::transforms,
+       {assets::format, assets::constraints, assets::student, assets::transforms,
         assets::polynomials, assets::kriging, assets::parametric_models, assets::evaluate,
-        assets::theme, assets::address, assets::settings, assets::drawing, assets::profiles,
-        assets::surface, assets::contours, assets::downloads, assets::tables, assets::report}) {
+        assets::address, assets::settings, assets::drawing, assets::profiles, assets::contour_lines,
+        assets::contour_plot, assets::surface, assets::contours, assets::downloads, assets::tables,
+        assets::report}) {
     out.open("script").raw(script).close();
   }
 }

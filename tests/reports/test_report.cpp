@@ -40,7 +40,7 @@ struct ReportCase {
 
 }  // namespace
 
-TEST_CASE("A report is one page with its figures, under 10 MB, without links to anywhere",
+TEST_CASE("A report is one page with its figures, under 2 MB, without links to anywhere",
           "[reports][html]") {
   const ReportCase study;
   const reports::ReportFiles files = reports::write_report(study.analysis);
@@ -51,7 +51,7 @@ TEST_CASE("A report is one page with its figures, under 10 MB, without links to 
   CHECK(files.figures.size() == kFigures);
   for (const std::filesystem::path& file : files.all()) CHECK(std::filesystem::file_size(file) > 0);
   const std::string html = study::read_file(files.pages.front());
-  CHECK(html.size() < 10'000'000);
+  CHECK(html.size() < 2'000'000);
   const std::string page = static_part(html);
   CHECK(count(page, "<figure") == kFigures + 1);  // one of them is for scripts only
   CHECK_FALSE(std::regex_search(page, std::regex("(src|href)=\"(https?:)?//")));
@@ -156,7 +156,7 @@ TEST_CASE("A report bears 50 factors, markup in names, and responses without new
   const reports::Report report = reports::make_report(analysis);
   CHECK(count(report.html, "<img") == 0);
   CHECK(count(static_part(report.html), "<u>") == 0);
-  CHECK(report.html.size() < 10'000'000);
+  CHECK(report.html.size() < 2'000'000);
   CHECK_THAT(static_part(report.html),
              Contains("no completed run has measured it") && Contains(">10M<"));
   // Only few of 49 * 48 / 2 pairs of numeric factors are drawn.

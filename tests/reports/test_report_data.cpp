@@ -71,3 +71,22 @@ TEST_CASE("Sliders stop at usable settings alone, the reference among them", "[r
     CHECK(std::count(usable.begin(), usable.end(), analysis.optimum->best.settings[f]) == 1);
   }
 }
+
+TEST_CASE("Stops of a log-scaled slider are equidistant on its scale", "[reports][data]") {
+  const tests::TemporaryDirectory folder;
+  const study::StudyDirectory directory = tests::make_mixed_study(folder.path());
+  const nlohmann::json data = reports::report_data(analysis::analyse(directory));
+  const doe::Factor& rate = directory.study.factors[1];  // 0.5 to 8 Hz, log10, settable to 10 %
+  const std::vector<double> usable = data["factors"][1]["usable"];
+  REQUIRE(rate.scale == doe::Scale::kLog10);
+  CHECK(usable.front() == 0.5);
+  CHECK(usable.back() == 8);
+  for (const double setting : usable) CHECK(rate.snap(setting) == setting);
+  // A step is a hundredth of the scale, or that to the next usable setting.
+  for (std::size_t i = 1; i < usable.size(); ++i) {
+    const double step = rate.to_coded(usable[i]) - rate.to_coded(usable[i - 1]);
+    const bool adjacent = rate.snap((usable[i] + usable[i - 1]) / 2) == usable[i] ||
+                          rate.snap((usable[i] + usable[i - 1]) / 2) == usable[i - 1];
+    CHECK((step < 0.025 || adjacent));
+  }
+}

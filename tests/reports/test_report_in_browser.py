@@ -204,7 +204,7 @@ class ReportInBrowser(unittest.TestCase):
         self.assertEqual(self.settings()["batch_size"], 15)
 
     def test_the_view_travels_in_the_address(self):
-        figure = self.show("#overlay", ".plot .main-svg")
+        figure = self.show("#overlay", ".plot > svg")
         Select(figure.find_element(By.CSS_SELECTOR, "select")).select_by_value("processing_time")
         Select(figure.find_element(By.CSS_SELECTOR, "select[aria-label=up]")).select_by_value("decode_rate")
         across = figure.find_element(By.CSS_SELECTOR, "select[aria-label=across]").get_attribute("value")
@@ -213,7 +213,7 @@ class ReportInBrowser(unittest.TestCase):
         address = self.browser.current_url
         self.browser.get("about:blank")
         self.browser.get(address)
-        figure = self.show("#overlay", ".plot .main-svg")
+        figure = self.show("#overlay", ".plot > svg")
         self.assertEqual([chosen.get_attribute("value") for chosen in figure.find_elements(By.CSS_SELECTOR, "select")],
                          ["processing_time", across, "decode_rate"])
         self.assertFalse(self.browser.find_element(By.CSS_SELECTOR, "input[data-shows=runs]").is_selected())
@@ -266,7 +266,7 @@ class ReportInBrowser(unittest.TestCase):
             title = figure.find_element(By.CSS_SELECTOR, "h3.live")
             self.wait_for(lambda: title.text.startswith("At these settings, "))
             self.browser.find_element(By.ID, "reset").click()
-        self.show("#overlay", ".plot .main-svg")
+        self.show("#overlay", ".plot > svg")
         self.check_quiet()
 
     def test_profiles_hold_the_numbers_of_the_fit(self):
@@ -302,51 +302,82 @@ class ReportInBrowser(unittest.TestCase):
         self.assertIn("batch_size=15", self.browser.current_url)
         self.check_numbers()
 
-    def test_contours_are_grey_where_a_limit_is_missed_and_only_there(self):
-        """Two pictures of the plot, with and without the grey, differ at the points that miss."""
-        self.show("#overlay", ".plot .main-svg")
-        shades = self.browser.execute_async_script("""
-            const done = arguments[0];
-            const plot = document.querySelector("#overlay .plot");
-            const { width, height, xaxis, yaxis } = plot._fullLayout;
-            const grey = plot.data.findIndex((t) => t.contours && t.contours.coloring === "fill");
-            async function pixels() {
-              const image = new Image();
-              image.src = await Plotly.toImage(plot, { format: "png", width, height });
-              await image.decode();
-              const canvas = document.createElement("canvas");
-              [canvas.width, canvas.height] = [width, height];
-              const context = canvas.getContext("2d");
-              context.drawImage(image, 0, 0);
-              return (x, y) => context.getImageData(x, y, 1, 1).data;
-            }
-            (async () => {
-              const marks = plot.data.map((t, i) => (t.type === "scatter" ? i : -1))
-                .filter((i) => i >= 0);
-              await Plotly.restyle(plot, { visible: false }, marks);
-              const masked = await pixels();
-              await Plotly.restyle(plot, { visible: false }, [grey]);
-              const plain = await pixels();
-              const points = [];
-              const { x, y, z } = plot.data[grey];
-              for (let j = 3; j < y.length; j += 7) {
-                for (let i = 3; i < x.length; i += 7) {
-                  const at = [xaxis._offset + xaxis.l2p(xaxis.d2l(x[i])),
-                              yaxis._offset + yaxis.l2p(yaxis.d2l(y[j]))].map(Math.round);
-                  const [a, b] = [masked(...at), plain(...at)];
-                  points.push([z[j][i], Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])]);
-                }
+    def test_contours_are_drawn_where_the_fit_has_their_values(self):
+        """Nodes lie above the levels of their bands, and points of a line have its level."""
+        figure = self.show("#overlay", ".plot > svg")
+        names = [figure.get_attribute(f"data-{axis}") for axis in "xy"]
+        fit = self.fits["throughput"]
+        at = lambda x, y: {**self.optimum["settings"], names[0]: x, names[1]: y}
+        drawn = self.browser.execute_script("""
+            const data = doetune.data;
+            const plot = document.querySelector("#overlay .plot > svg");
+            const [x, y] = arguments[0].map((name) => data.factors.findIndex((f) => f.name === name));
+            const box = plot.querySelector(".bands rect");
+            const [x0, y0, width, height] = ["x", "y", "width", "height"]
+              .map((name) => Number(box.getAttribute(name)));
+            const natural = (px, py) => [
+              doetune.natural(data.factors[x], (2 * (px - x0)) / width - 1),
+              doetune.natural(data.factors[y], 1 - (2 * (py - y0)) / height)];
+            const inside = (path, px, py) => {
+              const point = plot.createSVGPoint();
+              [point.x, point.y] = [px, py];
+              return path !== null && path.isPointInFill(point);
+            };
+            const bands = [...plot.querySelectorAll(".bands path")];
+            const nodes = [];
+            for (let j = 3; j < 40; j += 7) {
+              for (let i = 3; i < 40; i += 7) {
+                const at = [x0 + (width * i) / 40, y0 + height - (height * j) / 40];
+                nodes.push({ at: natural(...at),
+                             above: bands.map((path) => inside(path, ...at)),
+                             missed: inside(plot.querySelector(".missed"), ...at) });
               }
-              done(points);
-            })();""")
-        clear = [(missed, change) for missed, change in shades if abs(missed) > 0.02]
-        self.assertTrue(any(missed > 0 for missed, _ in clear))
-        self.assertTrue(any(missed < 0 for missed, _ in clear))
-        for missed, change in clear:
-            (self.assertGreater if missed > 0 else self.assertLess)(change, 10, missed)
+            }
+            const lines = [...plot.querySelectorAll(".levels path")].map((path) => ({
+              level: Number(path.dataset.level),
+              points: [0.1, 0.5, 0.9].map((share) => {
+                const point = path.getPointAtLength(share * path.getTotalLength());
+                return natural(point.x, point.y);
+              }) }));
+            return { nodes, lines, levels: bands.map((path) => Number(path.dataset.above)),
+                     scale: [...plot.querySelectorAll(".colour-scale text")].map((t) => t.textContent),
+                     limits: Object.fromEntries(data.responses.filter((r) => r.goal && r.goal.is_limit)
+                       .map((r) => [r.name, [r.goal.low, r.goal.high, r.goal.scale]])) };""", names)
+        levels = drawn["levels"]
+        self.assertGreater(len(levels), 4)
+        self.assertEqual(len(drawn["nodes"]), 36)
+        step = levels[1] - levels[0]
+        for node in drawn["nodes"]:
+            z = mean(fit, at(*node["at"]))
+            for level, above in zip(levels, node["above"], strict=True):
+                if abs(z - level) > 0.03 * step:
+                    self.assertEqual(above, z > level, (node["at"], z, level))
+        self.assertGreaterEqual({line["level"] for line in drawn["lines"]}, set(levels[1:-1]))
+        for line in drawn["lines"]:
+            for point in line["points"]:
+                self.near(mean(fit, at(*point)), line["level"], 0.03 * step / abs(line["level"]))
+        # The colour scale names the levels, and the response with its unit.
+        self.assertEqual([float(text) for text in drawn["scale"][:-1]], levels)
+        self.assertEqual(drawn["scale"][-1], "throughput [images/s]")
+        self.check_hatching(drawn, at)
+
+    def check_hatching(self, drawn, at):
+        """Hatched is where the mean of a response misses its limit, and only there."""
+        self.assertTrue(drawn["limits"])
+        seen = set()
+        for node in drawn["nodes"]:
+            margins = []
+            for name, (low, high, scale) in drawn["limits"].items():
+                y = mean(self.fits[name], at(*node["at"]))
+                margins += [(y - low) / scale] if low is not None else []
+                margins += [(high - y) / scale] if high is not None else []
+            if abs(min(margins)) > 0.02:
+                self.assertEqual(node["missed"], min(margins) < 0, (node["at"], margins))
+                seen.add(node["missed"])
+        self.assertEqual(seen, {True, False})
 
     def test_contours_of_any_two_factors(self):
-        figure = self.show("#overlay", ".plot .main-svg")
+        figure = self.show("#overlay", ".plot > svg")
         across = figure.find_element(By.CSS_SELECTOR, "select[aria-label=across]")
         up = figure.find_element(By.CSS_SELECTOR, "select[aria-label=up]")
         first, second = across.get_attribute("value"), up.get_attribute("value")
@@ -354,9 +385,8 @@ class ReportInBrowser(unittest.TestCase):
         self.assertEqual(up.get_attribute("value"), first)
         Select(figure.find_element(By.CSS_SELECTOR, "select")).select_by_value("processing_time")
         Select(up).select_by_value("decode_rate")
-        self.wait_for(lambda: self.browser.execute_script(
-            "return document.querySelector('#overlay .plot').layout.yaxis.title.text")
-            == "decode_rate [Hz]")
+        self.wait_for(lambda: figure.find_element(By.CSS_SELECTOR, ".plot > svg").get_attribute(
+            "aria-label") == f"Contours of processing_time over {second} and decode_rate")
         header, *rows = csv.reader(io.StringIO(self.download(figure, "CSV")))
         self.assertEqual(header[:3], [second, "decode_rate", "processing_time"])
         self.assertEqual(len(rows), 41 * 41)
@@ -365,16 +395,56 @@ class ReportInBrowser(unittest.TestCase):
             self.near(float(row[2]), mean(self.fits["processing_time"], settings))
         self.check_quiet()
 
-    def test_the_surface_in_three_dimensions_is_drawn_on_demand(self):
-        figure = self.show("#overlay", ".plot .main-svg")
-        self.assertEqual(figure.find_elements(By.CSS_SELECTOR, ".surface.js-plotly-plot"), [])
+    def test_the_surface_in_three_dimensions_is_drawn_on_demand_and_turned(self):
+        figure = self.show("#overlay", ".plot > svg")
+        self.assertEqual(figure.find_elements(By.CSS_SELECTOR, ".surface > svg"), [])
         figure.find_element(By.CSS_SELECTOR, "details.live summary").click()
-        self.wait_for(lambda: figure.find_elements(By.CSS_SELECTOR, ".surface.js-plotly-plot"))
-        x, y, z = self.browser.execute_script(
-            "const t = document.querySelector('.surface').data[0]; return [t.x, t.y, t.z]")
+        self.wait_for(lambda: figure.find_elements(By.CSS_SELECTOR, ".surface > svg"))
         names = [figure.get_attribute(f"data-{axis}") for axis in "xy"]
-        settings = {**self.settings(), names[0]: x[7], names[1]: y[33]}
-        self.near(z[33][7], mean(self.fits["throughput"], settings))
+        faces = lambda: [face.get_attribute("points") for face in figure.find_elements(
+            By.CSS_SELECTOR, ".surface .faces polygon")]
+        before = faces()
+        self.assertEqual(len(before), 20 * 20)
+        surface = figure.find_element(By.CLASS_NAME, "surface")
+        label = surface.find_element(By.TAG_NAME, "svg").get_attribute("aria-label")
+        self.assertEqual(label, f"Surface of throughput over {names[0]} and {names[1]}")
+        surface.send_keys(Keys.ARROW_LEFT)
+        self.assertNotEqual(faces(), before)
+        surface.send_keys(Keys.ARROW_RIGHT)
+        self.assertEqual(faces(), before)
+        ActionChains(self.browser).move_to_element(surface).click_and_hold() \
+            .move_by_offset(40, 10).release().perform()
+        self.assertNotEqual(faces(), before)
+        self.check_quiet()
+
+    def test_the_contours_follow_a_slider_while_it_moves(self):
+        figure = self.show("#overlay", ".plot > svg")
+        held = ({"executors_per_gpu", "batch_size", "decode_rate"} -
+                {figure.get_attribute(f"data-{axis}") for axis in "xy"}).pop()
+        levels = lambda: self.browser.execute_script(
+            "return [...document.querySelectorAll('#overlay .levels path')].map((p) => p.getAttribute('d'))")
+        drawn = levels()
+        for key in Keys.HOME, Keys.END:
+            self.browser.find_element(By.ID, f"slider-{held}").send_keys(key)
+            self.wait_for(lambda: levels() != drawn)
+            drawn = levels()
+        caption = figure.find_element(By.CSS_SELECTOR, "figcaption.live").text
+        self.assertIn(f"with {held} = {FACTORS[held][1]}", caption)
+
+    def test_the_page_is_small_and_needs_no_network(self):
+        path = pathlib.Path(self.page.removeprefix("file://"))
+        self.assertLessEqual(path.stat().st_size, 2_000_000)
+        self.browser.execute_cdp_cmd("Network.enable", {})
+        self.browser.execute_cdp_cmd("Network.emulateNetworkConditions", {
+            "offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0})
+        try:
+            self.browser.refresh()
+            self.show("#overlay", ".plot > svg .levels path")
+            self.check_numbers()
+            self.check_quiet()
+        finally:
+            self.browser.execute_cdp_cmd("Network.emulateNetworkConditions", {
+                "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
 
     def test_every_figure_can_be_taken_along(self):
         for figure in self.browser.find_elements(By.CSS_SELECTOR, "figure[id]"):
@@ -404,7 +474,7 @@ class ReportInBrowser(unittest.TestCase):
             self.assertEqual([th.get_attribute("aria-sort") for th in sorts], [direction])
 
     def test_paper_shows_the_static_figures(self):
-        self.show("#overlay", ".plot .main-svg")
+        self.show("#overlay", ".plot > svg")
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
         try:
             shown = {part: any(e.is_displayed() for e in
@@ -491,9 +561,11 @@ class ConstraintsInBrowser(unittest.TestCase):
                 figure = browser.find_element(By.ID, "overlay")
                 browser.execute_script("arguments[0].scrollIntoView()", figure)
                 WebDriverWait(browser, 10).until(
-                    lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot .main-svg"))
+                    lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot > svg"))
                 self.check_slice(browser)
-                self.assertIn("Blank: settings that are excluded (batch * rate <= 256)",
+                self.check_drawing(browser)
+                self.check_log_slider(browser)
+                self.assertIn("Grey: settings that are excluded (batch * rate <= 256)",
                               figure.find_element(By.CSS_SELECTOR, "figcaption.live").text)
                 note = browser.find_element(By.CLASS_NAME, "excluded")
                 self.assertFalse(note.is_displayed())
@@ -501,6 +573,26 @@ class ConstraintsInBrowser(unittest.TestCase):
                     browser.find_element(By.ID, f"slider-{name}").send_keys(Keys.END)
                 self.assertTrue(note.is_displayed())
                 self.assertIn("batch * rate <= 256", note.text)
+            finally:
+                browser.quit()
+
+    def test_infeasible_runs_are_crosses(self):
+        with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
+            study = make_study("constrained", folder)
+            infeasible = (pathlib.Path(folder) / "constrained.csv").read_text().count("infeasible\n")
+            browser = open_browser()
+            try:
+                browser.get((study / "report/report.html").as_uri())
+                figure = browser.find_element(By.ID, "overlay")
+                browser.execute_script("arguments[0].scrollIntoView()", figure)
+                WebDriverWait(browser, 10).until(
+                    lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot > svg"))
+                titles = browser.execute_script(
+                    "return [...document.querySelectorAll('.runs-of-slice title')].map((t) => t.textContent)")
+                crosses = [title for title in titles if title.endswith(": infeasible")]
+                self.assertGreater(infeasible, 0)
+                self.assertEqual(len(crosses), infeasible)
+                self.assertIn("infeasible run", figure.find_element(By.CSS_SELECTOR, ".legend").text)
             finally:
                 browser.quit()
 
@@ -514,6 +606,52 @@ class ConstraintsInBrowser(unittest.TestCase):
             for i, batch in enumerate(x):
                 if abs(batch * rate - 256) > 1e-6:
                     self.assertEqual(z[j][i] > 0, batch * rate < 256, (batch, rate))
+
+
+    def check_drawing(self, browser):
+        """Grey covers batch * rate > 256, and ticks stand at their place on a log scale."""
+        Select(browser.find_element(By.CSS_SELECTOR, "#overlay select[aria-label=across]")
+               ).select_by_value("batch")
+        Select(browser.find_element(By.CSS_SELECTOR, "#overlay select[aria-label=up]")
+               ).select_by_value("rate")
+        WebDriverWait(browser, 10).until(lambda _: browser.find_element(
+            By.CSS_SELECTOR, "#overlay .plot > svg").get_attribute("aria-label")
+            .endswith("over batch and rate"))
+        grey, colour = browser.execute_script("""
+            const plot = document.querySelector("#overlay .plot > svg");
+            const path = plot.querySelector(".excluded-part");
+            const box = plot.querySelector(".bands rect").getBBox();
+            const covered = [];
+            for (const [batch, rate] of [[1, 1], [8, 4], [32, 1], [16, 8], [60, 7.9], [63, 6], [40, 8]]) {
+              const point = plot.createSVGPoint();
+              point.x = box.x + (box.width * Math.log2(batch)) / 6;
+              point.y = box.y + box.height * (1 - Math.log2(rate / 0.5) / 4);
+              covered.push([batch * rate, path.isPointInFill(point)]);
+            }
+            return [covered, path.getAttribute("fill")];""")
+        for product, covered in grey:
+            self.assertEqual(covered, product > 256, product)
+        self.assertEqual(colour, "#d9dde2")
+
+    def check_log_slider(self, browser):
+        """Half way is the geometric mean; a key moves on by one setting; levels stand evenly."""
+        shown = lambda name: float(browser.find_element(
+            By.XPATH, f"//input[@id='slider-{name}']/../output").text.split()[0])
+        stops, places = browser.execute_script("""
+            const [batch, rate] = ["batch", "rate"].map((n) => document.getElementById("slider-" + n));
+            rate.value = Number(rate.max) / 2;
+            rate.dispatchEvent(new Event("input"));
+            return [doetune.data.factors[1].usable, [batch.min, batch.max, batch.step].map(Number)];""")
+        self.assertEqual(shown("rate"), 2.0)
+        self.assertEqual(places, [0, 6, 1])
+        browser.find_element(By.ID, "slider-rate").send_keys(Keys.ARROW_RIGHT)
+        self.assertEqual(shown("rate"), stops[stops.index(2.0) + 1])
+        for _ in range(2):
+            browser.find_element(By.ID, "slider-rate").send_keys(Keys.ARROW_LEFT)
+        self.assertEqual(shown("rate"), stops[stops.index(2.0) - 1])
+        browser.find_element(By.ID, "slider-rate").send_keys(Keys.HOME)
+        self.assertEqual(shown("rate"), 0.5)
+        browser.find_element(By.ID, "reset").click()
 
 
 class OddStudyInBrowser(unittest.TestCase):
