@@ -20,6 +20,7 @@
 #include "surfaces/fit.h"
 #include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/optimum/confirmation.h"
+#include "surfaces/quantiles.h"
 #include "surfaces/selection/selection.h"
 
 using namespace doetune;
@@ -66,15 +67,6 @@ Eigen::MatrixXd grid_of(int k) {
 
 bool holds(const surfaces::Interval& interval, double value) {
   return interval.low <= value && value <= interval.high;
-}
-
-surfaces::Interval central(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto at = [&](double fraction) {
-    return values[static_cast<std::size_t>(
-        std::lround(fraction * static_cast<double>(values.size() - 1)))];
-  };
-  return {at(0.025), at(0.975)};
 }
 
 void add_study(const Case& of, const Eigen::MatrixXd& runs, const Eigen::MatrixXd& grid,
@@ -124,7 +116,7 @@ void add_study(const Case& of, const Eigen::MatrixXd& runs, const Eigen::MatrixX
   const Eigen::MatrixXd draws = posterior->means(two);
   std::vector<double> gains;
   for (Eigen::Index i = 0; i < draws.rows(); ++i) gains.push_back(draws(i, 0) - draws(i, 1));
-  const surfaces::Interval of_gain = central(gains);
+  const surfaces::Interval of_gain = surfaces::central_interval(gains, 0.95);
   tally.posterior.mean += holds(shrunken, over_grid[best]);
   tally.posterior.next += holds(*expected.prediction_interval(), next);
   tally.posterior.five += holds(*surfaces::mean_range(expected, 5), five);

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "surfaces/distributions.h"
+#include "surfaces/quantiles.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -151,15 +152,6 @@ Eigen::MatrixXd posterior_draws(const doe::Model& model, const Eigen::MatrixXd& 
   return draws;
 }
 
-/// The value below which a fraction of the values lies, between neighbours by linear interpolation.
-double quantile(std::vector<double> values, double fraction) {
-  std::sort(values.begin(), values.end());
-  const double at = fraction * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return std::lerp(values[below], values[above], at - static_cast<double>(below));
-}
-
 std::string note_of(int completed, int infeasible) {
   if (infeasible == 0) {
     return fmt::format("all {} runs completed: they show no limit to what can be run", completed);
@@ -185,9 +177,8 @@ Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen
   fit.draws = posterior_draws(fit.model, coded, completed, Trends(fit.model, infeasible_when));
   for (int c = 0; c < fit.model.column_count(); ++c) {
     const std::vector<double> values(fit.draws.row(c).begin(), fit.draws.row(c).end());
-    fit.terms.push_back({fit.model.columns()[c].name,
-                         quantile(values, 0.5),
-                         {quantile(values, 0.025), quantile(values, 0.975)}});
+    fit.terms.push_back(
+        {fit.model.columns()[c].name, quantile(values, 0.5), central_interval(values, 0.95)});
   }
   return fit;
 }
@@ -206,7 +197,7 @@ Interval Feasibility::interval(const Eigen::Ref<const Eigen::VectorXd>& coded_po
   const Eigen::RowVectorXd eta = model.row(coded_point) * draws;
   std::vector<double> values(eta.begin(), eta.end());
   for (double& value : values) value = 1 / (1 + std::exp(-value));
-  return {quantile(values, (1 - level) / 2), quantile(values, (1 + level) / 2)};
+  return central_interval(std::move(values), level);
 }
 
 }  // namespace doetune::surfaces

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "surfaces/distributions.h"
+#include "surfaces/quantiles.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -74,15 +75,8 @@ std::size_t drawn_index(const std::vector<double>& cumulative, double uniform) {
   return std::min(static_cast<std::size_t>(at - cumulative.begin()), cumulative.size() - 1);
 }
 
-Interval central(Eigen::VectorXd values, double level) {
-  const auto at = [&](double fraction) {
-    const auto place =
-        values.begin() + std::lround(fraction * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), place, values.end());
-    return *place;
-  };
-  const double low = at((1 - level) / 2);
-  return {low, at((1 + level) / 2)};
+Interval central(const Eigen::VectorXd& draws, double level) {
+  return central_interval({draws.begin(), draws.end()}, level);
 }
 
 }  // namespace

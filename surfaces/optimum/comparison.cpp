@@ -7,6 +7,7 @@
 #include "doe/design.h"
 #include "surfaces/distributions.h"
 #include "surfaces/models/shrunken_posterior.h"
+#include "surfaces/quantiles.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -112,21 +113,6 @@ double welch_df(double error_a, double df_a, double error_b, double df_b) {
   return squared(a + b) / (squared(a) / df_a + squared(b) / df_b);
 }
 
-/// The central interval and, between its ends, the median.
-struct CentralRange {
-  Interval interval;
-  double median = 0;
-};
-
-CentralRange quantiles_of(std::vector<double> values, double level) {
-  std::sort(values.begin(), values.end());
-  const auto at = [&](double fraction) {
-    return values[static_cast<std::size_t>(
-        std::lround(fraction * static_cast<double>(values.size() - 1)))];
-  };
-  return {{at((1 - level) / 2), at((1 + level) / 2)}, at(0.5)};
-}
-
 Gain posterior_gain(const std::string& name, const ShrunkenPosterior& posterior,
                     const Transform& transform, const Eigen::MatrixXd& points, double level) {
   const Eigen::MatrixXd draws = posterior.means(points);
@@ -137,12 +123,10 @@ Gain posterior_gain(const std::string& name, const ShrunkenPosterior& posterior,
     differences.push_back(a - b);
     if (a > 0 && b > 0) ratios.push_back(a / b);
   }
-  const CentralRange difference = quantiles_of(std::move(differences), level);
-  Gain gain{name, difference.median, difference.interval, {}, {}};
+  Gain gain{name, quantile(differences, 0.5), central_interval(differences, level), {}, {}};
   if (static_cast<Eigen::Index>(ratios.size()) == draws.rows()) {
-    const CentralRange ratio = quantiles_of(std::move(ratios), level);
-    gain.ratio = ratio.median;
-    gain.ratio_interval = ratio.interval;
+    gain.ratio = quantile(ratios, 0.5);
+    gain.ratio_interval = central_interval(ratios, level);
   }
   return gain;
 }

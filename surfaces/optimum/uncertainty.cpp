@@ -8,6 +8,7 @@
 #include "doe/design.h"
 #include "surfaces/optimum/optima_of_draws.h"
 #include "surfaces/optimum/score.h"
+#include "surfaces/quantiles.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -15,12 +16,6 @@ namespace {
 constexpr double kRegion = 0.95;
 constexpr double kFixed = 1e-10;  // variance, coded squared: no optimum moves in a direction below
                                   // this
-
-double quantile(std::vector<double> values, double share) {
-  const auto at = values.begin() + std::lround(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
 
 /// Squared Mahalanobis distance; infinite outside the directions that vary.
 double squared_distance(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& eigen,
