@@ -14,7 +14,7 @@ namespace doetune::analysis {
 namespace {
 
 constexpr double kEffectLevel = 0.95;
-constexpr std::size_t kMaxNamed = 5;
+constexpr std::size_t kMaxNamedTerms = 5;
 
 bool excludes_zero(const std::optional<surfaces::Interval>& interval) {
   return interval && (interval->low > 0 || interval->high < 0);
@@ -27,9 +27,10 @@ void sort_by_size(std::vector<Effect>& effects) {
 }
 
 std::string named(const std::vector<std::string>& terms) {
-  if (terms.size() <= kMaxNamed) return fmt::format("{}", fmt::join(terms, ", "));
-  return fmt::format("{} and {} more", fmt::join(terms.begin(), terms.begin() + kMaxNamed, ", "),
-                     terms.size() - kMaxNamed);
+  if (terms.size() <= kMaxNamedTerms) return fmt::format("{}", fmt::join(terms, ", "));
+  return fmt::format("{} and {} more",
+                     fmt::join(terms.begin(), terms.begin() + kMaxNamedTerms, ", "),
+                     terms.size() - kMaxNamedTerms);
 }
 
 /// The conclusion without an error estimate, by Lenth's method.

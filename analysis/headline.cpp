@@ -58,8 +58,8 @@ std::string limits_text(const std::vector<std::string>& limited) {
 
 /// "the limit on a", "the limits on a and b", "all 8 limits".
 std::string limits_named(const std::vector<std::string>& limited) {
-  constexpr std::size_t kMaxNamed = 3;
-  if (limited.size() > kMaxNamed) return fmt::format("all {} limits", limited.size());
+  constexpr std::size_t kMaxNamedLimits = 3;
+  if (limited.size() > kMaxNamedLimits) return fmt::format("all {} limits", limited.size());
   return fmt::format("the {} on {}", limited.size() == 1 ? "limit" : "limits", listed(limited));
 }
 

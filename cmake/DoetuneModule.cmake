@@ -17,25 +17,29 @@ endfunction()
 
 # Neighbours in the list of sources are compiled together where CMAKE_UNITY_BUILD is on: what they
 # include is then compiled once for all of them.
-function(doetune_compile_together target sources)
+function(doetune_compile_together target batch_size sources)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   set(count 0)
   foreach(source IN LISTS sources)
-    math(EXPR batch "${count} / ${DOETUNE_BATCH}")
+    math(EXPR batch "${count} / ${batch_size}")
     math(EXPR count "${count} + 1")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP batch_${batch})
   endforeach()
 endfunction()
 
-# doetune_module(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [MODULES doe ...] [LIBRARIES ext ...] [COLD]):
-# sources that are compiled alone have names of their own that others have too; a cold module waits
-# for files and programs, so that releases optimise it less.
+# doetune_module(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [MODULES doe ...] [LIBRARIES ext ...] [COLD]
+# [BATCH n]): sources that are compiled alone have names of their own that others have too; a cold
+# module waits for files and programs, so that releases optimise it less; BATCH in place of
+# DOETUNE_BATCH.
 function(doetune_module name)
-  cmake_parse_arguments(MODULE "COLD" "" "SOURCES;ALONE;MODULES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(MODULE "COLD" "BATCH" "SOURCES;ALONE;MODULES;LIBRARIES" ${ARGN})
+  if(NOT MODULE_BATCH)
+    set(MODULE_BATCH ${DOETUNE_BATCH})
+  endif()
   add_library(doetune_${name} STATIC ${MODULE_SOURCES} ${MODULE_ALONE})
   add_library(doetune::${name} ALIAS doetune_${name})
   doetune_compile_settings(doetune_${name})
-  doetune_compile_together(doetune_${name} "${MODULE_SOURCES}")
+  doetune_compile_together(doetune_${name} ${MODULE_BATCH} "${MODULE_SOURCES}")
   if(MODULE_COLD)
     target_compile_options(doetune_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
@@ -49,7 +53,7 @@ function(doetune_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;PROPERTIES" ${ARGN})
   add_executable(test_${name} ${TEST_SOURCES})
   doetune_compile_settings(test_${name})
-  doetune_compile_together(test_${name} "${TEST_SOURCES}")
+  doetune_compile_together(test_${name} ${DOETUNE_BATCH} "${TEST_SOURCES}")
   # GCC 12 takes Eigen's storage, default-constructed in a test, for uninitialised.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>
                                               $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)

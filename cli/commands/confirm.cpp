@@ -190,7 +190,7 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
 }
 
 /// Makes the confirmation runs of an open study.
-int execute(const Options& options, study::StudyDirectory& directory) {
+int confirm_settings(const Options& options, study::StudyDirectory& directory) {
   const int runs = options.integer("runs", directory.study.confirmation_runs);
   if (runs < 1)
     throw UsageError(fmt::format("--runs: expected an integer of at least 1, found '{}'", runs));
@@ -244,7 +244,7 @@ void describe_confirm(Options& options) {
 
 int command_confirm(const Command& command, const Arguments& arguments) {
   Options options(command);
-  return options.parse(arguments) ? execute_in_study(options, execute) : kDone;
+  return options.parse(arguments) ? execute_in_study(options, confirm_settings) : kDone;
 }
 
 }  // namespace doetune::cli

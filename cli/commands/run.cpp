@@ -98,7 +98,7 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
 }
 
 /// Runs an open study according to the options.
-int execute(const Options& options, study::StudyDirectory& directory) {
+int execute_plan(const Options& options, study::StudyDirectory& directory) {
   runner::RunOptions run = run_options(options);
   if (options.has("only") && options.text("only").empty()) {
     throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
@@ -166,7 +166,7 @@ void describe_run(Options& options) {
 
 int command_run(const Command& command, const Arguments& arguments) {
   Options options(command);
-  return options.parse(arguments) ? execute_in_study(options, execute) : kDone;
+  return options.parse(arguments) ? execute_in_study(options, execute_plan) : kDone;
 }
 
 }  // namespace doetune::cli

@@ -10,7 +10,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr double kMaxRuns = 1e6;
+constexpr double kMaxCombinations = 1e6;
 
 /// Three levels if the model has powers, so that curvature can be estimated.
 int default_levels(const DesignRequest& request) {
@@ -44,8 +44,8 @@ std::vector<double> settings_of(const Factor& factor, int levels) {
 Design full_factorial(const DesignRequest& request) {
   require_factors(request, "full-factorial", 1);
   const int levels = request.options.levels.value_or(default_levels(request));
-  if (levels < 2 || levels > kMaxRuns) {
-    throw DesignError(fmt::format("full-factorial: levels are 2 to {:.0f}", kMaxRuns));
+  if (levels < 2 || levels > kMaxCombinations) {
+    throw DesignError(fmt::format("full-factorial: levels are 2 to {:.0f}", kMaxCombinations));
   }
   std::vector<std::vector<double>> settings;
   double runs = 1;
@@ -53,11 +53,11 @@ Design full_factorial(const DesignRequest& request) {
     settings.push_back(settings_of(factor, levels));
     runs *= static_cast<double>(settings.back().size());
   }
-  if (runs > kMaxRuns) {
+  if (runs > kMaxCombinations) {
     throw DesignError(
         fmt::format("full-factorial has {:.0f} runs, more than {:.0f}; fractional-factorial and "
                     "plackett-burman need far fewer",
-                    runs, kMaxRuns));
+                    runs, kMaxCombinations));
   }
   Design design;
   for (Eigen::VectorXd& point : combinations(settings)) {

@@ -27,7 +27,9 @@ Json json_number(double value) {
   return value;
 }
 
-Json or_null(const std::optional<double>& value) { return value ? json_number(*value) : Json(); }
+Json number_or_null(const std::optional<double>& value) {
+  return value ? json_number(*value) : Json();
+}
 
 Json factor_value(const doe::Factor& factor, double setting) {
   return factor.is_categorical() ? Json(factor.format(setting)) : json_number(setting);
@@ -85,11 +87,11 @@ std::string request_text(const study::StudyDirectory& directory, const study::Pl
   request["gpus"] = slot.gpus;
   request["cpus"] = slot.cpus;
   request["time_limit_s"] = json_number(study.run.timeout_s);
-  request["warmup_s"] = or_null(study.run.warmup_s);
+  request["warmup_s"] = number_or_null(study.run.warmup_s);
   request["repeats"] = study.run.repeats;
-  request["precision"] = or_null(study.run.precision);
-  request["min_time_s"] = or_null(study.run.min_time_s);
-  request["max_time_s"] = or_null(study.run.max_time_s);
+  request["precision"] = number_or_null(study.run.precision);
+  request["min_time_s"] = number_or_null(study.run.min_time_s);
+  request["max_time_s"] = number_or_null(study.run.max_time_s);
   request["responses"] = Json::array();
   for (const study::Response& response : study.responses) {
     if (response.formula.empty()) request["responses"].push_back(response.name);

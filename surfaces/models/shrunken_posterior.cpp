@@ -97,7 +97,7 @@ std::optional<ShrunkenPosterior> ShrunkenPosterior::of(const Fit& fit, const doe
   const Eigen::MatrixXd from_d = of_d * x;
   const Eigen::MatrixXd centred = x - d * from_d;
   const Eigen::VectorXd rest = z - d * (of_d * z);
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(centred, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(centred, Eigen::ComputeThinU | Eigen::ComputeThinV);
   const Eigen::VectorXd& all = svd.singularValues();
   const Eigen::Index r = (all.array() > kNegligible * all[0]).count();
   if (r == 0) return std::nullopt;

@@ -26,9 +26,9 @@ double disadvantage(const Goal& goal, const Prediction& at, const Prediction& be
   return is_worse ? std::abs(at.mean - best.mean) : 0;
 }
 
-class Comparison {
+class Equivalence {
  public:
-  Comparison(const OptimumRequest& request, const Candidate& best)
+  Equivalence(const OptimumRequest& request, const Candidate& best)
       : request_(request),
         scorer_(request),
         best_(doe::coded_point(request.factors, best.settings)) {
@@ -106,14 +106,14 @@ Eigen::MatrixXd coordinates(const std::vector<doe::Factor>& factors, Eigen::Matr
 }  // namespace
 
 std::vector<Equivalent> equivalents(const OptimumRequest& request, const Candidate& best) {
-  const Comparison comparison(request, best);
-  if (!comparison.is_possible()) return {};
+  const Equivalence equivalence(request, best);
+  if (!equivalence.is_possible()) return {};
   const SettingsSearch search(request.factors, request.region, request.hold,
                               std::min(kMaxEquivalentCandidates, request.max_enumerated),
                               std::min(kMaxEquivalentCandidates, request.max_enumerated));
   std::vector<Block> found(search.block_count());
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
-    const std::vector<Eigen::Index> rows = comparison.same(block.coded);
+    const std::vector<Eigen::Index> rows = equivalence.same(block.coded);
     found[index] = {block.natural(rows, Eigen::all), block.coded(rows, Eigen::all)};
   });
   Eigen::Index points = 1;

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/file_descriptor.h"
+#include "tests/temporary_directory.h"
 #include "workloads/video/clip.h"
 #include "workloads/video/scene.h"
 #include "workloads/video/video.h"
@@ -23,15 +24,9 @@
 
 using namespace doetune;
 using namespace doetune::workloads;
+using doetune::tests::TemporaryDirectory;
 
 namespace {
-
-struct TemporaryDirectory {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("doetune-clip-" + std::to_string(getpid()));
-  TemporaryDirectory() { std::filesystem::remove_all(path); }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
-};
 
 YcbcrImage uniform(int width, int height, std::uint8_t luma, std::uint8_t blue, std::uint8_t red) {
   YcbcrImage image(width, height);
@@ -161,9 +156,9 @@ TEST_CASE("a broken packet is an error, and the next good one decodes", "[video]
 TEST_CASE("a clip is made once, kept, and made again when damaged", "[clip]") {
   const TemporaryDirectory cache;
   const ClipSpec spec{64, 48, 5, 1};
-  const auto path = cache.path / spec.file_name();
+  const auto path = cache.path() / spec.file_name();
   {
-    const FileDescriptor file = open_clip(spec, cache.path);
+    const FileDescriptor file = open_clip(spec, cache.path());
     const auto clip = Clip::read(file.get(), true);
     REQUIRE(clip);
     CHECK(clip->frames() == 5);
@@ -171,14 +166,14 @@ TEST_CASE("a clip is made once, kept, and made again when damaged", "[clip]") {
     for (int frame = 0; frame < 5; ++frame) CHECK(decoder.decode(clip->packet(frame)).width == 64);
   }
   const auto made = std::filesystem::last_write_time(path);
-  open_clip(spec, cache.path);
+  open_clip(spec, cache.path());
   CHECK(std::filesystem::last_write_time(path) == made);
   {
     std::fstream damage(path, std::ios::in | std::ios::out | std::ios::binary);
     damage.seekp(100);
     damage.put('?');
   }
-  const FileDescriptor again = open_clip(spec, cache.path);
+  const FileDescriptor again = open_clip(spec, cache.path());
   CHECK(Clip::read(again.get(), true));
   CHECK(std::filesystem::last_write_time(path) != made);
 }
@@ -187,7 +182,7 @@ TEST_CASE("a clip states its codec, and from which frame each frame is decoded",
   const TemporaryDirectory cache;
   for (const VideoCodec codec : available_codecs()) {
     CAPTURE(name_of(codec));
-    const FileDescriptor file = open_clip({64, 48, 70, 1, codec}, cache.path);
+    const FileDescriptor file = open_clip({64, 48, 70, 1, codec}, cache.path());
     const auto clip = Clip::read(file.get(), true);
     REQUIRE(clip);
     CHECK(clip->codec() == codec);
@@ -206,8 +201,8 @@ TEST_CASE("a clip states its codec, and from which frame each frame is decoded",
 TEST_CASE("whatever a damaged clip's numbers say, packets lie within the file", "[clip]") {
   const TemporaryDirectory cache;
   const ClipSpec spec{64, 48, 6, 1};
-  const FileDescriptor file = open_clip(spec, cache.path);
-  std::string bytes(std::filesystem::file_size(cache.path / spec.file_name()), '\0');
+  const FileDescriptor file = open_clip(spec, cache.path());
+  std::string bytes(std::filesystem::file_size(cache.path() / spec.file_name()), '\0');
   REQUIRE(pread(file.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
   std::mt19937 random(7);
   int read = 0;
@@ -237,12 +232,12 @@ TEST_CASE("whatever a damaged clip's numbers say, packets lie within the file", 
 TEST_CASE("a clip cut off at any length is not read", "[clip]") {
   const TemporaryDirectory cache;
   const ClipSpec spec{64, 48, 2, 1};
-  const auto path = cache.path / spec.file_name();
-  open_clip(spec, cache.path);
+  const auto path = cache.path() / spec.file_name();
+  open_clip(spec, cache.path());
   const auto size = std::filesystem::file_size(path);
-  std::filesystem::rename(path, cache.path / "whole");
+  std::filesystem::rename(path, cache.path() / "whole");
   for (std::uintmax_t length = 0; length < size; ++length) {
-    std::filesystem::copy_file(cache.path / "whole", path,
+    std::filesystem::copy_file(cache.path() / "whole", path,
                                std::filesystem::copy_options::overwrite_existing);
     std::filesystem::resize_file(path, length);
     const int fd = open(path.c_str(), O_RDONLY);
@@ -257,7 +252,7 @@ TEST_CASE("programs that want a clip at once all get a whole one", "[clip]") {
   std::atomic<int> whole = 0;
   for (int i = 0; i < 4; ++i)
     programs.emplace_back([&] {
-      const FileDescriptor file = open_clip({64, 48, 20, 1}, cache.path);
+      const FileDescriptor file = open_clip({64, 48, 20, 1}, cache.path());
       whole += Clip::read(file.get(), true).has_value();
     });
   for (std::thread& program : programs) program.join();

@@ -20,14 +20,14 @@ struct Start {
   InitialState state;
 };
 
-Network network_of(const Inputs& in) {
+Network trained_network(const Inputs& in) {
   const NetworkType& type = network_type(in.text("network"));
   return make_network(type.name,
                       in.has("input_size") ? in.integer("input_size") : type.default_height);
 }
 
 Start start_of(const Request& request) {
-  const Network network = network_of(request.inputs);
+  const Network network = trained_network(request.inputs);
   return {network, initial_state(network, request.seed)};
 }
 
@@ -174,7 +174,7 @@ void check_shares(const Request& request, int ranks) {
     throw UsageError(
         fmt::format("batch_size = {} is less than one image for each of {} ranks", batch, ranks));
   try {
-    const Network network = network_of(in);
+    const Network network = trained_network(in);
     if (model) network_stages(network, ranks);
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
