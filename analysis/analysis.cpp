@@ -25,7 +25,37 @@ using surfaces::GoalType;
 constexpr std::size_t kMaxOfSlowSurfaces = 20'000, kMaxDrawnOfSlowSurfaces = 500;
 constexpr int kDraws = 4000;  // of the optimum: accuracy of its percentiles about half a percent
 
-ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) {
+/// The blocks of a study's own plan. Confirmation runs have later ones, which would take what they
+/// tell of the mean for a difference of blocks; they are of the only block where the plan has one.
+std::vector<int> blocks_of_plan(const std::vector<const study::PlannedRun*>& runs) {
+  const bool in_blocks = std::any_of(runs.begin(), runs.end(), [](const study::PlannedRun* run) {
+    return !run->validates() && run->block > 1;
+  });
+  std::vector<int> blocks;
+  for (const study::PlannedRun* run : runs) blocks.push_back(in_blocks ? run->block : 1);
+  return blocks;
+}
+
+/// The whole plots; a configuration that a block of confirmation runs repeats is one of its own.
+std::vector<int> whole_plots_of(const std::vector<const study::PlannedRun*>& runs) {
+  int last = 0;
+  for (const study::PlannedRun* run : runs) last = std::max(last, run->whole_plot);
+  std::map<std::pair<int, doe::PointType>, int> added;
+  std::vector<int> plots;
+  for (const study::PlannedRun* run : runs) {
+    int plot = run->whole_plot;
+    if (run->validates() && plot == 0) {
+      plot = added.try_emplace({run->block, run->type}, last + 1 + static_cast<int>(added.size()))
+                 .first->second;
+    }
+    if (plot == 0) return {};
+    plots.push_back(plot);
+  }
+  return last == 0 ? std::vector<int>{} : plots;
+}
+
+ResponseRuns runs_of(const Analysis& analysis, const study::Response& response,
+                     bool with_confirmation) {
   const study::StudyDirectory& directory = *analysis.directory;
   const std::vector<doe::Factor>& factors = directory.study.factors;
   const auto k = static_cast<Eigen::Index>(factors.size());
@@ -33,7 +63,7 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
   std::vector<double> values;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = analysis.records.find(run.run);
-    if (run.validates() || record == analysis.records.end()) continue;
+    if (record == analysis.records.end() || (run.validates() && !with_confirmation)) continue;
     if (record->second.status != study::RunStatus::kCompleted) continue;
     const auto value = record->second.responses.find(response.name);
     if (value == record->second.responses.end()) continue;
@@ -42,6 +72,7 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
   }
   const auto n = static_cast<Eigen::Index>(rows.size());
   Blocks blocks = blocks_of(response.fit.block, rows, analysis.records);
+  if (response.fit.block == doe::BlockType::kPlan) blocks.numbers = blocks_of_plan(rows);
   ResponseRuns runs{{},   Eigen::MatrixXd(n, k),     Eigen::MatrixXd(n, k),
                     {},   std::move(blocks.numbers), {},
                     true, std::move(blocks.names)};
@@ -54,24 +85,25 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response) 
     const auto& repeats = analysis.records.at(run.run).repeats;
     const auto own = repeats.find(response.name);
     runs.repeats.push_back(own == repeats.end() ? study::Repeats{} : own->second);
-    if (run.whole_plot > 0) runs.whole_plots.push_back(run.whole_plot);
     // Imported runs have no start time, and their numbers are not a time order.
     runs.made_here = runs.made_here && !analysis.records.at(run.run).start.empty();
   }
-  if (runs.whole_plots.size() != runs.runs.size()) runs.whole_plots.clear();
+  runs.whole_plots = whole_plots_of(rows);
   return runs;
 }
 
-/// From the final record of each run.
+/// From the final record of each run. Of the confirmation runs, only those count that found a
+/// configuration infeasible: it is not to be recommended again.
 std::optional<surfaces::Feasibility> completion_model(
     const study::StudyDirectory& directory, const std::map<int, study::RunRecord>& records) {
   std::vector<Eigen::VectorXd> points;
   std::vector<bool> completed;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = records.find(run.run);
-    if (run.validates() || record == records.end()) continue;
+    if (record == records.end()) continue;
     const study::RunStatus status = record->second.status;
     if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
+    if (run.validates() && status == study::RunStatus::kCompleted) continue;
     if (record->second.same_as) continue;  // not executed, so no further evidence
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
     completed.push_back(status == study::RunStatus::kCompleted);
@@ -349,7 +381,8 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
   std::vector<ResponseRuns> runs(directory.study.responses.size());
   parallel_for(static_cast<int>(runs.size()), 0, [&](int r) {
     const auto response = static_cast<std::size_t>(r);
-    runs[response] = runs_of(analysis, directory.study.responses[response]);
+    runs[response] =
+        runs_of(analysis, directory.study.responses[response], options.with_confirmation);
   });
   analysis.responses = fit_responses(directory.study, runs, options);
   correct_for_tests(analysis.responses);

@@ -98,6 +98,7 @@ struct AnalysisOptions {
   std::optional<doe::Loss> loss;
   std::map<std::string, surfaces::Goal> goals;  ///< by response
   std::map<std::string, double> hold;           ///< factors fixed at a level, natural units
+  bool with_confirmation = false;  ///< confirmation and baseline runs are fitted as well
 };
 
 /// What is reported about an optimum besides its settings; inapplicable parts are empty.

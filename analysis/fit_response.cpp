@@ -50,7 +50,9 @@ class ResponseFit {
         options_(options_of(runs, settings_)),
         transform_(options.transform.value_or(response.transform)),
         power_(options.power),
-        result_{response, {}, "", runs.runs} {}
+        result_{response, {}, "", runs.runs} {
+    if (!options.model && !options.selection) consider_possible_terms();
+  }
 
   /// First step: fits the polynomial.
   void fit() {
@@ -116,6 +118,15 @@ class ResponseFit {
   }
 
  private:
+  /// A design for terms that may matter is made to find those that do, also of more terms than
+  /// runs.
+  void consider_possible_terms() {
+    const std::vector<std::string>& possible = study_.design.options.possible;
+    if (possible.empty() || settings_.selection != doe::SelectionMethod::kNone) return;
+    model_ = model_.with(possible);
+    settings_.selection = doe::SelectionMethod::kBestSubset;
+  }
+
   /// Replaces block numbers in texts by their names.
   void name_blocks() {
     result_.block_names = runs_.block_names;

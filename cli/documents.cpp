@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/json_format.h"
+#include "cli/failure.h"
 #include "reports/documents/report_formats.h"
 #include "reports/json/analysis_json.h"
 
@@ -57,6 +58,7 @@ constexpr std::array kDocuments{
     Document{"completion", completion_schema},
     Document{"man", man_schema},
     Document{"schema", schema_schema},
+    Document{"error", error_schema},
     Document{"fit.json", fit_schema},
     Document{"optimum.json", optimum_schema},
     Document{"report.json", report_file_schema},

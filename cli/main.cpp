@@ -13,6 +13,7 @@
 #include "base/standard_streams.h"
 #include "base/version.h"
 #include "cli/command.h"
+#include "cli/failure.h"
 #include "cli/help/help.h"
 #include "runner/processes/run_error.h"
 #include "study/directory/directory.h"
@@ -64,34 +65,32 @@ int run_command(const std::vector<std::string>& arguments) {
 }
 
 int guarded(const std::vector<std::string>& arguments) {
-  const auto report = [](const std::exception& error, ExitCode code) {
-    print_message("{}\n", error.what());
-    return code;
+  const auto failed = [&](const std::string& message, ExitCode code) {
+    return fail(arguments, message, code);
   };
   try {
     const int code = run_command(arguments);
     flush_output();
     return code;
   } catch (const std::filesystem::filesystem_error& error) {
-    print_message("{}: {}\n", error.path1().string(), error.code().message());
-    return kStudyDirectory;
+    return failed(fmt::format("{}: {}", error.path1().string(), error.code().message()),
+                  kStudyDirectory);
   } catch (const UsageError& error) {
-    return report(error, kUsage);
+    return failed(error.what(), kUsage);
   } catch (const study::StudyError& error) {
-    return report(error, kStudyFile);
+    return failed(error.what(), kStudyFile);
   } catch (const runner::RunError& error) {
-    return report(error, kStudyFile);
+    return failed(error.what(), kStudyFile);
   } catch (const study::DirectoryError& error) {
-    return report(error, kStudyDirectory);
+    return failed(error.what(), kStudyDirectory);
   } catch (const std::system_error& error) {
     const bool is_output = std::ferror(stdout) != 0;
-    print_message("doetune: {}: {}\n",
-                  is_output ? "the output could not be written" : "internal error",
-                  is_output ? error.code().message() : error.what());
-    return kInternalError;
+    return failed(fmt::format("doetune: {}: {}",
+                              is_output ? "the output could not be written" : "internal error",
+                              is_output ? error.code().message() : error.what()),
+                  kInternalError);
   } catch (const std::exception& error) {
-    print_message("doetune: internal error: {}\n", error.what());
-    return kInternalError;
+    return failed(fmt::format("doetune: internal error: {}", error.what()), kInternalError);
   }
 }
 

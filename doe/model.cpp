@@ -33,11 +33,13 @@ std::size_t find_factor(std::string_view name, const std::vector<Factor>& factor
 }
 
 int parse_exponent(std::string_view text, std::string_view term) {
+  constexpr int kMaxExponent = 20;  // beyond which powers in coded units are alike
   int exponent = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
-  if (error != std::errc() || end != text.data() + text.size() || exponent < 1 || exponent > 9) {
-    throw ModelError(
-        fmt::format("model term '{}': the exponent must be an integer from 1 to 9", term));
+  if (error != std::errc() || end != text.data() + text.size() || exponent < 1 ||
+      exponent > kMaxExponent) {
+    throw ModelError(fmt::format("model term '{}': the exponent must be an integer from 1 to {}",
+                                 term, kMaxExponent));
   }
   return exponent;
 }
@@ -146,6 +148,15 @@ Model::Model(std::vector<Factor> factors, std::vector<Term> terms)
     }
     append_columns(factors_, terms_[t], static_cast<int>(t), columns_);
   }
+}
+
+Model Model::with(const std::vector<std::string>& terms) const {
+  std::vector<Term> all = terms_;
+  const Model more = parse(terms, factors_);
+  for (const Term& term : more.terms()) {
+    if (std::find(all.begin(), all.end(), term) == all.end()) all.push_back(term);
+  }
+  return Model(factors_, std::move(all));
 }
 
 const std::vector<std::string>& Model::names() {

@@ -59,6 +59,9 @@ class Model {
 
   static const std::vector<std::string>& names();
 
+  /// The model followed by those of the given terms that it does not have. Throws ModelError.
+  Model with(const std::vector<std::string>& terms) const;
+
   const std::vector<Factor>& factors() const { return factors_; }
   const std::vector<Term>& terms() const { return terms_; }
   const std::vector<ModelColumn>& columns() const { return columns_; }

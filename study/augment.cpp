@@ -67,7 +67,8 @@ doe::DesignRequest request_of(const StudyDirectory& directory, const Augmentatio
   for (const PlannedRun& run : directory.plan.runs) {
     const auto status = status_of(records, run.run);
     if (status == RunStatus::kInfeasible) request.region = request.region.without(run.settings);
-    if (run.validates() || (status && *status != RunStatus::kCompleted)) continue;
+    if (run.validates() && !augmentation.include_confirmation) continue;
+    if (status && *status != RunStatus::kCompleted) continue;
     existing.push_back(doe::coded_point(study.factors, run.settings));
     request.existing_whole_plots.push_back(run.whole_plot);
   }

@@ -52,6 +52,10 @@ study::Augmentation augmentation_of(const Options& options,
     throw UsageError(
         fmt::format("--runs: expected an integer of at least 1, found '{}'", augmentation.runs));
   }
+  augmentation.include_confirmation = options.has("include-confirmation");
+  if (augmentation.include_confirmation && !options.has("runs")) {
+    throw UsageError("doetune augment: --include-confirmation is for --runs N");
+  }
   if (options.has("design")) augmentation.design = options.text("design");
   if (const auto model = analysis_options(options, study).model) {
     augmentation.model = doe::Model::named(*model, study.factors);
@@ -98,6 +102,8 @@ void describe_augment(Options& options) {
       "factor", text("FACTOR"), "with --fold-over: reverse only this factor")(
       "axial", "add axial and centre runs, to estimate curvature after screening")(
       "center-runs", po::value<int>()->value_name("N"), "with --axial: number of centre runs (3)")(
+      "include-confirmation",
+      "count confirmation and baseline runs as existing, for fits --with-confirmation")(
       "dry-run", "show the runs without adding them");
   options.choices("design", {kExtending});
   options.choices("model", {doe::Model::names()});

@@ -8,6 +8,7 @@
 #include "analysis/verdict.h"
 #include "cli/commands/commands.h"
 #include "cli/options/study_argument.h"
+#include "cli/terminal/print_changes.h"
 #include "cli/terminal/print_verdict.h"
 #include "cli/terminal/profile_chart.h"
 #include "cli/terminal/terminal.h"
@@ -198,6 +199,7 @@ int command_fit(const Command& command, const Arguments& arguments) {
   if (options.json()) {
     fmt::print("{}", json);
   } else {
+    if (options.has("with-confirmation")) print_changes(of_the_plan(options, directory), analysis);
     for (const analysis::ResponseAnalysis& response : analysis.responses)
       print_fit(analysis, response);
     if (const auto found = analysis::run_findings(analysis); !found.empty()) {

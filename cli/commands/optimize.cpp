@@ -10,6 +10,7 @@
 #include "cli/options/run_numbers.h"
 #include "cli/options/study_argument.h"
 #include "cli/terminal/contour_chart.h"
+#include "cli/terminal/print_changes.h"
 #include "cli/terminal/print_verdict.h"
 #include "cli/terminal/profile_chart.h"
 #include "cli/terminal/terminal.h"
@@ -309,6 +310,9 @@ int command_optimize(const Command& command, const Arguments& arguments) {
                  ? fmt::format("doetune fit {}", study::shell_quoted(directory.path.string()))
                  : verdict.next_command);
     return kRunsMissing;
+  }
+  if (options.has("with-confirmation") && !options.json()) {
+    print_changes(of_the_plan(options, directory), analysis);
   }
   if (!options.json()) print_optimum(analysis);
   say_next(next_command(analysis, asks_otherwise(options)));

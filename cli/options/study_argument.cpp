@@ -28,8 +28,9 @@ struct GoalValues {
 constexpr GoalValues kGoalValues[] = {{0, 2}, {0, 2}, {1, 1}, {2, 2}, {1, 1}, {1, 1}};
 
 /// The options that modify an analysis.
-constexpr std::array kAnalysisOptions{"model",     "transform", "surface", "law-factor",
-                                      "selection", "loss",      "goal",    "hold"};
+constexpr std::array kAnalysisOptions{"model",      "transform", "surface",
+                                      "law-factor", "selection", "loss",
+                                      "goal",       "hold",      "with-confirmation"};
 
 /// The texts before and after the first '='.
 std::pair<std::string, std::string> split(const std::string& text, const char* what,
@@ -178,7 +179,8 @@ void add_fit_options(Options& options) {
       "fit a polynomial, auto (whatever predicts best), gaussian-process, or a parametric model "
       "such as amdahl")("law-factor", text("FACTOR"), "the factor of a parametric model")(
       "selection", text("METHOD"), "select terms by AICc: backward, forward or best-subset")(
-      "loss", text("LOSS"), "loss: squares, or huber or tukey, which are robust to outliers");
+      "loss", text("LOSS"), "loss: squares, or huber or tukey, which are robust to outliers")(
+      "with-confirmation", "fit the confirmation and baseline runs as well, and say what changes");
   std::vector<std::string> models = doe::Model::names();
   models.emplace_back("auto");
   options.choices("model", {models});
@@ -238,10 +240,17 @@ analysis::AnalysisOptions analysis_options(const Options& options, const study::
     analysis.parametric_factor = checked_factor(options, "law-factor", study);
   }
   check_parametric(analysis, study);
+  analysis.with_confirmation = options.has("with-confirmation");
   if (options.has("transform")) read_transform(options, analysis);
   for (const std::string& goal : options.list("goal")) read_goal(goal, study, analysis);
   for (const std::string& hold : options.list("hold")) read_hold(hold, study, analysis);
   return analysis;
+}
+
+analysis::Analysis of_the_plan(const Options& options, const study::StudyDirectory& directory) {
+  analysis::AnalysisOptions alone = analysis_options(options, directory.study);
+  alone.with_confirmation = false;
+  return analysis::analyse(directory, alone);
 }
 
 }  // namespace doetune::cli

@@ -37,4 +37,7 @@ bool asks_otherwise(const Options& options);
 /// one, and for an invalid goal.
 analysis::AnalysisOptions analysis_options(const Options& options, const study::Study& study);
 
+/// The analysis by the same options, but of the plan's runs alone.
+analysis::Analysis of_the_plan(const Options& options, const study::StudyDirectory& directory);
+
 }  // namespace doetune::cli

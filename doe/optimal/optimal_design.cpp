@@ -44,16 +44,11 @@ void check_time_limit(int runs, int columns, double time_limit_s) {
 /// The model followed by the potential terms.
 Model with_possible(const DesignRequest& request) {
   if (request.options.possible.empty()) return request.model;
-  std::vector<Term> terms = request.model.terms();
   try {
-    const Model possible = Model::parse(request.options.possible, request.factors);
-    for (const Term& term : possible.terms()) {
-      if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
-    }
+    return request.model.with(request.options.possible);
   } catch (const ModelError& error) {
     throw DesignError(fmt::format("possible: {}", error.what()));
   }
-  return Model(request.factors, std::move(terms));
 }
 
 /// Adds the information of fixed rows, k coordinates each.

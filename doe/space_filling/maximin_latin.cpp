@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.h"
@@ -23,6 +25,9 @@ constexpr double kLatinCold = 0.02;
 struct Found {
   Eigen::MatrixXi levels;
   int distance = 0;
+  bool preferred = true;
+
+  std::pair<bool, int> rank() const { return {preferred, distance}; }
 };
 
 class LatinAnnealing {
@@ -104,10 +109,10 @@ int aim_of(int best, int start) {
   return best + 1 + start % kLatinStartsPerRound / 2 * std::max(1, best / 100);
 }
 
-Found anneal(int runs, int factors, int start, int best, const SearchEffort& effort,
-             const Stopwatch& stopwatch) {
+Found anneal(int runs, int factors, int start, bool may_be_symmetric, int best,
+             const SearchEffort& effort, const Stopwatch& stopwatch) {
   RandomStream random(effort.seed, static_cast<std::uint64_t>(start) + 1);
-  const bool symmetric = start % 2 == 1 && runs > 3;
+  const bool symmetric = may_be_symmetric && start % 2 == 1 && runs > 3;
   Eigen::MatrixXi levels = symmetric ? random_symmetric_latin(runs, factors, random)
                                      : random_latin(runs, factors, random);
   const int doublings = std::min(start / kLatinStartsPerRound, 12);
@@ -117,25 +122,31 @@ Found anneal(int runs, int factors, int start, int best, const SearchEffort& eff
 
 }  // namespace
 
-MaximinLatin maximin_latin(int runs, int factors, const SearchEffort& effort) {
+MaximinLatin maximin_latin(int runs, int factors, const SearchEffort& effort,
+                           const std::function<bool(const Eigen::MatrixXi&)>& prefers) {
   const Stopwatch stopwatch(effort.time_limit_s);
   const int starts = effort.starts.value_or(kDefaultLatinStarts);
   RandomStream random(effort.seed, 0);
-  Found best{random_latin(runs, factors, random), 0};
-  best.distance = LatinDistances(best.levels).min_distance();
+  const auto measured = [&](const Eigen::MatrixXi& levels) {
+    return Found{levels, LatinDistances(levels).min_distance(), !prefers || prefers(levels)};
+  };
+  Found best = measured(random_latin(runs, factors, random));
   if (const auto lattice = best_lattice(runs, factors, kLatticeTries, random); lattice.size() > 0) {
-    const int distance = LatinDistances(lattice).min_distance();
-    if (distance > best.distance) best = {lattice, distance};
+    if (Found found = measured(lattice); found.rank() > best.rank()) best = std::move(found);
   }
+  RandomStream other(effort.seed, std::numeric_limits<std::uint64_t>::max());
+  const bool may_be_symmetric = !prefers || prefers(random_symmetric_latin(runs, factors, other));
   std::vector<Found> all;
   while (static_cast<int>(all.size()) < starts && !stopwatch.expired()) {
     const int first = static_cast<int>(all.size());
     std::vector<Found> round(std::min(kLatinStartsPerRound, starts - first));
     parallel_for(static_cast<int>(round.size()), effort.threads, [&](int i) {
-      round[i] = anneal(runs, factors, first + i, best.distance, effort, stopwatch);
+      round[i] =
+          anneal(runs, factors, first + i, may_be_symmetric, best.distance, effort, stopwatch);
+      round[i].preferred = !prefers || prefers(round[i].levels);
     });
     for (Found& found : round) {
-      if (found.distance > best.distance) best = found;
+      if (found.rank() > best.rank()) best = found;
       all.push_back(std::move(found));
     }
   }
@@ -146,7 +157,7 @@ MaximinLatin maximin_latin(int runs, int factors, const SearchEffort& effort) {
       std::sqrt(static_cast<double>(latin_distance_bound(runs, factors))) / (runs - 1);
   result.search.starts = static_cast<int>(all.size());
   result.search.best_found = static_cast<int>(std::count_if(
-      all.begin(), all.end(), [&](const Found& found) { return found.distance == best.distance; }));
+      all.begin(), all.end(), [&](const Found& found) { return found.rank() == best.rank(); }));
   result.search.seconds = stopwatch.seconds();
   result.search.stopped_by_time = stopwatch.expired() || result.search.starts < starts;
   return result;

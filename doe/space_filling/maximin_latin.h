@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 
 #include "doe/design.h"
 #include "doe/space_filling/search.h"
@@ -19,6 +20,10 @@ struct MaximinLatin {
 /// above the best distance so far. Every second annealing is restricted to symmetric hypercubes, a
 /// smaller space that contains many of the best. Good lattices are tried first.
 /// runs >= 2, factors >= 2.
-MaximinLatin maximin_latin(int runs, int factors, const SearchEffort& effort);
+///
+/// Hypercubes that `prefers` accepts go before all others. Symmetric ones are left out where a
+/// random one is not accepted: n mirrored pairs determine no more than n even columns of a model.
+MaximinLatin maximin_latin(int runs, int factors, const SearchEffort& effort,
+                           const std::function<bool(const Eigen::MatrixXi&)>& prefers = {});
 
 }  // namespace doetune::doe

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/parallel.h"
 
@@ -136,6 +137,10 @@ class Annealing {
         numeric ? task_.usable(column, std::clamp(now + reach * (2 * u - 1), 0.0, 1.0), true)
                 : task_.usable(column, u, false);
     if (setting == now) return;
+    if (numeric && task_.criterion == SpaceFillingCriterion::kMaxPro &&
+        (state_.points().x.col(column).array() == setting).any()) {
+      return;
+    }
     if (const double value = state_.value_after({column, row, setting});
         likes(value) && allowed_after(row, column, setting)) {
       take();
@@ -204,7 +209,8 @@ Filled fill_space(const SpaceFillingTask& task, const SearchEffort& effort) {
   const int fixed = static_cast<int>(task.fixed.rows());
   const int n = fixed + static_cast<int>(task.settings.rows());
   std::vector<Eigen::MatrixXd> points(starts);
-  std::vector<double> values(starts);
+  // Whether the points are not preferred, and their criterion: the smallest is the best.
+  std::vector<std::pair<bool, double>> values(starts);
   std::atomic<int> begun = 0;
   parallel_for(starts, effort.threads, [&](int start) {
     // The first start always runs, so that there is a design if the time limit is 0.
@@ -213,7 +219,7 @@ Filled fill_space(const SpaceFillingTask& task, const SearchEffort& effort) {
     if (n > 1) annealing.run(annealing_steps(start, n), stopwatch);
     if (n > 1 && !task.polished.empty()) annealing.polish(stopwatch);
     points[start] = annealing.best_points();
-    values[start] = annealing.best_value();
+    values[start] = {task.prefers && !task.prefers(points[start]), annealing.best_value()};
     ++begun;
   });
   int best = 0;
@@ -225,7 +231,8 @@ Filled fill_space(const SpaceFillingTask& task, const SearchEffort& effort) {
   filled.search.best = PairEnergy(task.criterion, {points[best], task.columns}, fixed).criterion();
   filled.search.starts = begun;
   for (int start = 0; start < starts; ++start) {
-    if (points[start].size() > 0 && values[start] < values[best] + 1e-6) ++filled.search.best_found;
+    if (points[start].size() == 0 || values[start].first != values[best].first) continue;
+    if (values[start].second < values[best].second + 1e-6) ++filled.search.best_found;
   }
   filled.search.seconds = stopwatch.seconds();
   filled.search.stopped_by_time = stopwatch.expired();

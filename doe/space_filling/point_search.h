@@ -33,6 +33,10 @@ struct SpaceFillingTask {
   /// row, at least 1), from which a search starts.
   std::function<bool(const Eigen::VectorXd& point)> allows;
   Eigen::MatrixXd pool;
+
+  /// Designs (all points, the existing ones first) that this accepts go before all others; may be
+  /// empty.
+  std::function<bool(const Eigen::MatrixXd& points)> prefers;
 };
 
 struct Filled {
@@ -42,7 +46,9 @@ struct Filled {
 
 /// Simulated annealing by swaps of two points' settings in a column and, where columns are free, by
 /// new settings of points that are not fixed. Annealings run in rounds of eight; each round is
-/// twice as long as the one before. The result is the same for any number of threads.
+/// twice as long as the one before. The result is the same for any number of threads. With MaxPro
+/// no move takes a setting of a continuous column that another point has, where the criterion is
+/// infinite.
 Filled fill_space(const SpaceFillingTask& task, const SearchEffort& effort);
 
 }  // namespace doetune::doe

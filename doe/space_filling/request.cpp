@@ -14,13 +14,13 @@ namespace {
 constexpr int kMaxTries = 1'000'000;
 constexpr std::uint64_t kSampleStream = std::numeric_limits<std::uint64_t>::max();
 
+}  // namespace
+
 Eigen::VectorXd coded_of(const std::vector<Factor>& factors, const Eigen::VectorXd& point) {
   Eigen::VectorXd coded(point.size());
   for (Eigen::Index f = 0; f < point.size(); ++f) coded[f] = coded_setting(factors[f], point[f]);
   return coded;
 }
-
-}  // namespace
 
 int points_to_place(const DesignRequest& request, const char* type) {
   const DesignOptions& options = request.options;

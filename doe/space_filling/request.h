@@ -12,6 +12,9 @@ namespace doetune::doe {
 /// DesignError if the study gives no number, or one that does not fit the other options.
 int points_to_place(const DesignRequest& request, const char* type);
 
+/// A point of the unit cube in coded units.
+Eigen::VectorXd coded_of(const std::vector<Factor>& factors, const Eigen::VectorXd& point);
+
 /// The design of points of the unit cube (one per row), followed by its centre runs.
 Design filling_design(const DesignRequest& request, const Eigen::MatrixXd& points);
 

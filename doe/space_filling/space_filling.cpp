@@ -12,9 +12,15 @@
 // With constraints or existing runs points are placed freely within the allowed region. The default
 // is maximin for continuous factors without constraints or existing runs, otherwise MaxPro, which
 // keeps good projections where no Latin hypercube is possible.
+//
+// Where there are enough runs for the model of the study, designs that do not determine it are only
+// taken if all that the search found are such. Symmetric hypercubes are: with n runs, (n + 1) / 2
+// even columns at most are independent.
 #include <fmt/format.h>
 
+#include <Eigen/QR>
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -27,8 +33,10 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMaxRuns = 2000;   // including existing ones: the search stores a number for every
-                                 // pair
+constexpr int kMaxRuns = 2000;  // including existing ones: the search stores a number for every
+                                // pair
+constexpr double kMaxWork =
+    1e8;  // of a decomposition; in larger designs runs are many times the terms
 constexpr int kPoolPerRun = 20;  // allowed points from which a constrained search starts
 
 bool all_continuous(const std::vector<Column>& columns) {
@@ -116,15 +124,40 @@ void note_repeats(Design& design) {
                   placed - distinct.size(), placed));
 }
 
-Filled maximin_filled(const SpaceFillingTask& task, const SearchEffort& effort) {
-  const auto k = static_cast<int>(task.settings.cols());
-  MaximinLatin found = maximin_latin(static_cast<int>(task.settings.rows()), k, effort);
-  Filled filled{Eigen::MatrixXd(task.settings.rows(), k), std::move(found.search)};
-  for (int c = 0; c < k; ++c) {
-    for (int i = 0; i < task.settings.rows(); ++i) {
-      filled.points(i, c) = task.settings(found.levels(i, c), c);
+/// Whether points determine the model of the study, well enough for a useful fit.
+bool determines(const DesignRequest& request, const Eigen::MatrixXd& points) {
+  constexpr double kSmallestPivot = 1e-3;  // of the largest
+  Eigen::MatrixXd coded(points.rows(), points.cols());
+  for (Eigen::Index i = 0; i < points.rows(); ++i) {
+    coded.row(i) = coded_of(request.factors, points.row(i).transpose()).transpose();
+  }
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
+  qr.setThreshold(kSmallestPivot);
+  qr.compute(request.model.matrix(coded));
+  return qr.rank() == request.model.column_count();
+}
+
+/// The points of a Latin hypercube.
+Eigen::MatrixXd points_of(const SpaceFillingTask& task, const Eigen::MatrixXi& levels) {
+  Eigen::MatrixXd points(levels.rows(), levels.cols());
+  for (Eigen::Index c = 0; c < levels.cols(); ++c) {
+    for (Eigen::Index i = 0; i < levels.rows(); ++i) {
+      points(i, c) = task.settings(levels(i, c), c);
     }
   }
+  return points;
+}
+
+Filled maximin_filled(const SpaceFillingTask& task, const SearchEffort& effort) {
+  std::function<bool(const Eigen::MatrixXi&)> prefers;
+  if (task.prefers) {
+    prefers = [&](const Eigen::MatrixXi& levels) { return task.prefers(points_of(task, levels)); };
+  }
+  MaximinLatin found = maximin_latin(static_cast<int>(task.settings.rows()),
+                                     static_cast<int>(task.settings.cols()), effort, prefers);
+  Filled filled{points_of(task, found.levels), std::move(found.search)};
+  // Integers and steps move points: what counts is how far apart they then are.
+  filled.search.best = min_distance({filled.points, task.columns});
   return filled;
 }
 
@@ -139,6 +172,13 @@ Design space_filling_design(const DesignRequest& request) {
   std::vector<std::string> notes;
   SpaceFillingTask task = task_of(request, runs);
   if (!request.region.is_box()) restrict_task(request, task, notes);
+  const double columns = request.model.column_count();
+  const auto all_runs = static_cast<double>(runs + request.existing.rows());
+  if (columns > 0 && all_runs >= columns && all_runs * columns * columns <= kMaxWork) {
+    task.prefers = [&request](const Eigen::MatrixXd& points) {
+      return determines(request, points);
+    };
+  }
   SearchEffort effort{request.options.starts, request.options.time_limit_s, request.seed,
                       request.threads};
   // For one factor there is only one Latin hypercube.

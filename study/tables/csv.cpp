@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "study/file/yaml.h"
 
 namespace doetune::study {
 namespace {
@@ -31,9 +32,25 @@ std::string quoted(const std::string& cell) {
   return text + '"';
 }
 
-}  // namespace
+/// The separator of a header: the semicolon or tab of a header without commas.
+char separator_of(std::string_view text) {
+  const std::string_view header = text.substr(0, text.find('\n'));
+  for (const char separator : {',', ';', '\t'}) {
+    if (header.find(separator) != std::string_view::npos) return separator;
+  }
+  return ',';
+}
 
-std::vector<CsvRow> parse_csv(std::string_view text) {
+/// "1,5" as "1.5": where commas do not separate cells, they are decimal.
+std::string with_point(std::string cell) {
+  const std::size_t comma = cell.find(',');
+  if (comma == std::string::npos) return cell;
+  std::string number = cell;
+  number[comma] = '.';
+  return parse_number(number) ? number : cell;
+}
+
+std::vector<CsvRow> parse_separated(std::string_view text, char separator) {
   if (const auto line = first_line_not_text(text))
     throw CsvError(*line, "this is not text (UTF-8 without control characters)");
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
@@ -58,7 +75,7 @@ std::vector<CsvRow> parse_csv(std::string_view text) {
       }
     } else if (c == '"' && row.cells.back().empty()) {
       in_quotes = true;
-    } else if (c == ',') {
+    } else if (c == separator) {
       row.cells.emplace_back();
     } else if (c == '\n') {
       end_row();
@@ -71,8 +88,17 @@ std::vector<CsvRow> parse_csv(std::string_view text) {
   return rows;
 }
 
+}  // namespace
+
+std::vector<CsvRow> parse_csv(std::string_view text) { return parse_separated(text, ','); }
+
 std::vector<CsvRow> parse_csv_table(std::string_view text) {
-  std::vector<CsvRow> rows = parse_csv(text);
+  const char separator = separator_of(text);
+  std::vector<CsvRow> rows = parse_separated(text, separator);
+  for (CsvRow& row : rows) {
+    if (separator == ',') break;
+    std::transform(row.cells.begin(), row.cells.end(), row.cells.begin(), with_point);
+  }
   if (rows.empty()) throw CsvError(1, "the table is empty; expected a row of column names");
   if (rows.size() == 1) throw CsvError(rows[0].line, "the table has no rows below its header");
   const std::size_t columns = rows[0].cells.size();

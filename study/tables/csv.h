@@ -24,7 +24,9 @@ struct CsvError : std::invalid_argument {
 /// quote and for binary data.
 std::vector<CsvRow> parse_csv(std::string_view text);
 
-/// Like parse_csv, for a header and at least one row, all of the same length. Throws CsvError.
+/// Like parse_csv, for a header and at least one row, all of the same length. A header without
+/// commas may separate by semicolons or tabs, as spreadsheets of many countries do; numbers may
+/// then have decimal commas. Throws CsvError.
 std::vector<CsvRow> parse_csv_table(std::string_view text);
 
 /// Marks a cell so that a spreadsheet displays it instead of computing it: a cell that begins like

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/nearest_name.h"
 #include "study/error.h"
@@ -37,6 +38,7 @@ class TableReader {
     for (const doe::Factor& factor : study_.factors) factor_columns.push_back(column(factor.name));
     std::vector<std::size_t> response_columns;
     for (const std::string& name : responses) response_columns.push_back(column(name));
+    const auto whole_plots = named_groups("whole_plot"), blocks = named_groups("block");
     std::vector<TableRow> table;
     for (std::size_t i = 1; i < rows_.size(); ++i) {
       TableRow row;
@@ -45,8 +47,8 @@ class TableReader {
         row.settings.push_back(
             setting(study_.factors[f], rows_[i].cells[factor_columns[f]], row.line));
       }
-      row.whole_plot = group(i, "whole_plot").value_or(0);
-      row.block = group(i, "block").value_or(1);
+      row.whole_plot = group(i, "whole_plot", whole_plots).value_or(0);
+      row.block = group(i, "block", blocks).value_or(1);
       row.validates = validates(i);
       row.status = status(i);
       for (std::size_t r = 0; r < response_columns.size(); ++r) {
@@ -86,8 +88,7 @@ class TableReader {
     if (const auto found = column_if_any(name)) return *found;
     const CsvRow& header = rows_.front();
     const std::string& first = header.cells.front();
-    const bool joined =
-        header.cells.size() == 1 && first.find_first_of(";\t|") != std::string::npos;
+    const bool joined = header.cells.size() == 1 && first.find('|') != std::string::npos;
     fail(header.line,
          joined ? fmt::format("expected columns separated by commas, found '{:.60}'", first)
                 : fmt::format("there is no column '{}'{}", name,
@@ -123,14 +124,29 @@ class TableReader {
     return column ? rows_[row].cells[*column] : "";
   }
 
+  /// Numbers of the groups in a column that has names only, in order of appearance.
+  std::map<std::string, int> named_groups(const char* name) const {
+    std::map<std::string, int> groups;
+    for (std::size_t row = 1; row < rows_.size(); ++row) {
+      const std::string text = cell(row, name);
+      if (parse_number(text)) return {};
+      if (!text.empty()) groups.emplace(text, static_cast<int>(groups.size()) + 1);
+    }
+    return groups;
+  }
+
   /// The number of a group of runs (block or whole plot).
-  std::optional<int> group(std::size_t row, const char* name) const {
+  std::optional<int> group(std::size_t row, const char* name,
+                           const std::map<std::string, int>& named) const {
     const std::string text = cell(row, name);
     if (text.empty()) return std::nullopt;
+    if (!named.empty()) return named.at(text);
     const auto value = parse_number(text);
     if (!value || *value != std::floor(*value) || *value < 1 || *value > kMaxGroup) {
-      fail(rows_[row].line,
-           fmt::format("{}: expected an integer of at least 1, found '{:.60}'", name, text));
+      fail(
+          rows_[row].line,
+          fmt::format("{}: expected an integer of at least 1, or names in all rows, found '{:.60}'",
+                      name, text));
     }
     return static_cast<int>(*value);
   }

@@ -29,10 +29,11 @@ struct TableRow {
 enum class RowsAre { kPlanned, kMeasured };
 
 /// Reads the columns of the study's factors and of the named responses and, if present, whole_plot,
-/// block, point_type and status (such as infeasible). Other columns are ignored; an empty response
-/// is missing. Throws StudyError naming line and column for a missing column (suggesting the most
-/// similar one), a setting that its factor does not have (measured rows: but may be outside the
-/// range of a numeric factor), and an invalid number.
+/// block, point_type and status (such as infeasible). Blocks and whole plots that have names are
+/// numbered in order of appearance. Other columns are ignored; an empty response is missing. Throws
+/// StudyError naming line and column for a missing column (suggesting the most similar one), a
+/// setting that its factor does not have (measured rows: but may be outside the range of a numeric
+/// factor), and an invalid number.
 std::vector<TableRow> read_table(const Study& study, const std::filesystem::path& file,
                                  const std::vector<std::string>& responses,
                                  RowsAre rows = RowsAre::kPlanned);

@@ -1,4 +1,6 @@
 // Fits as specified in the study file, of runs generated from known surfaces.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -270,6 +272,42 @@ TEST_CASE("Responses of the same runs are fitted as each alone", "[reports][fit]
   }
   CHECK(all[4].fit->n == 30);
   CHECK_THAT(all[5].problem, Contains("no completed run"));
+}
+
+TEST_CASE("A supersaturated plan finds the factors that matter", "[reports][fit]") {
+  // 10 factors in 8 runs: two effects many times the noise.
+  std::string factors, possible;
+  for (int f = 1; f <= 10; ++f) {
+    factors += fmt::format("{}f{}: {{low: -1, high: 1}}", f > 1 ? ", " : "", f);
+    possible += fmt::format("{}f{}", f > 1 ? ", " : "", f);
+  }
+  const study::Study study = study::parse_study(
+      "factors: {" + factors + "}\nmodel: ['1']\ndesign: {type: d-optimal, runs: 8, possible: [" +
+          possible + "]}\nresponses: {y: {goal: maximize}}\n",
+      "s.yaml");
+  doe::DesignRequest request;
+  request.factors = study.factors;
+  request.model = study.model;
+  request.options = study.design.options;
+  request.seed = 1;
+  RandomStream random(5, 0);
+  ResponseRuns runs;
+  runs.coded = doe::build_design("d-optimal", request).coded();
+  runs.settings = runs.coded;
+  runs.y.resize(runs.coded.rows());
+  for (Eigen::Index i = 0; i < runs.y.size(); ++i) {
+    runs.y[i] = 10 + 5 * runs.coded(i, 2) - 4 * runs.coded(i, 6) +
+                0.1 * surfaces::normal_draw(random.uniform());
+    runs.runs.push_back(static_cast<int>(i) + 1);
+    runs.blocks.push_back(1);
+  }
+  const ResponseAnalysis analysis = analysis::fit_response(study, study.responses[0], runs, {});
+  REQUIRE(analysis.fit);
+  CHECK(analysis.fit->model.term_names() == std::vector<std::string>{"1", "f3", "f7"});
+  analysis::AnalysisOptions as_given;
+  as_given.selection = doe::SelectionMethod::kNone;
+  const ResponseAnalysis mean = analysis::fit_response(study, study.responses[0], runs, as_given);
+  CHECK(mean.fit->model.column_count() == 1);
 }
 
 TEST_CASE("Runs too few for the model are fitted by the best smaller one", "[reports][fit]") {

@@ -164,10 +164,27 @@ print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
 
     def test_settings_that_cannot_run_are_not_confirmed(self):
         self.measured_study()
+        before = json.loads(self.doetune("optimize", "tune", "--json").stdout)
         (self.directory / "cannot").touch()
         told = self.doetune("confirm", "tune", expect=8)
         self.assertIn("NOT CONFIRMED: this configuration cannot run", told.stderr)
-        self.assertIn("could not run", told.stdout)
+        self.assertIn("could not run", " ".join(told.stdout.split()))
+        after = json.loads(self.doetune("optimize", "tune", "--json").stdout)
+        self.assertNotEqual(after["settings"], before["settings"])  # nor recommended again
+
+    def test_confirmation_runs_can_be_fitted(self):
+        planned = self.measured_study()
+        self.doetune("confirm", "tune")
+        told = self.doetune("fit", "tune", "--with-confirmation").stdout
+        self.assertIn("With confirmation and baseline runs, against the plan's runs alone", told)
+        self.assertIn(f"{planned} -> {planned + 8}", told)
+        fits = {with_them: json.loads(self.doetune("fit", "tune", "--json", *with_them).stdout)
+                for with_them in ((), ("--with-confirmation",))}
+        self.assertEqual([fit["responses"]["y"]["n"] for fit in fits.values()], [planned, planned + 8])
+        self.assertIn("the best configuration",
+                      self.doetune("optimize", "tune", "--with-confirmation").stdout)
+        self.doetune("augment", "tune", "--runs", "2", "--include-confirmation", "--dry-run")
+        self.doetune("augment", "tune", "--axial", "--include-confirmation", expect=2)
 
     def test_what_cannot_be_confirmed(self):
         self.doetune("plan", "tune.yaml")

@@ -117,6 +117,23 @@ class JsonDocuments(CliCase):
         self.printed("run", "split")
         self.validate(json.loads(self.printed("fit", "split", "--json")), "fit")
 
+    def test_failures(self):
+        self.write("bad.yaml", STUDY.replace("low: -2", "lo: -2", 1))
+        for arguments, code, position in [
+                (["plan", "bad.yaml"], 3, ("bad.yaml", 4, 7)),
+                (["status", "nowhere"], 4, None),
+                (["plan", "tune.yaml", "--forse"], 2, None),
+                (["stauts"], 2, None)]:
+            with self.subTest(" ".join(arguments)):
+                ended = self.doetune(*arguments, "--json", expect=code)
+                document = json.loads(ended.stdout)
+                self.validate(document, "error")
+                self.assertEqual(document["exit_code"], code)
+                self.assertEqual(document["error"] + "\n", ended.stderr)
+                found = tuple(document.get(key) for key in ("file", "line", "column"))
+                self.assertEqual(found, position or (None, None, None))
+        self.assertEqual(self.doetune("status", "nowhere", expect=4).stdout, "")
+
     def test_a_document_that_nobody_prints(self):
         self.printed("schema", "--of", "statsu", expect=2)
 

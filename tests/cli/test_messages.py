@@ -37,7 +37,7 @@ STUDY_FILE = [
 # A table to import, and what the message must have.
 TABLES = [
     ("a,b,yy\n1,2,3\n", "d.csv:1:", "no column 'y'"),
-    ("a;b;y\n1;2;3\n", "d.csv:1:", "separated by commas"),
+    ("a|b|y\n1|2|3\n", "d.csv:1:", "separated by commas"),
     ("a,b,y\n1,x,3\n", "d.csv:2:", "'x' is not a setting of factor 'b'; expected a number from 0 to 4"),
     ("a,b,y\nnine,2,3\n", "d.csv:2:", "'nine' is not a setting of factor 'a'; expected a number from -2 to 2"),
     ("a,b,y\n1,2,nan\n", "d.csv:2: response 'y': expected a number", "found 'nan'"),
@@ -48,7 +48,7 @@ TABLES = [
     ("a,b,y\n1,\x1b[31m2,3\n", "d.csv:2: this is not text (UTF-8"),
     ("a,b,y\n1,2\n", "d.csv:2:", "2 cells, but the header has 3"),
     ("a,b,y,status\n1,2,3,infeasable\n", "d.csv:2:", "did you mean 'infeasible'?"),
-    ("a,b,y,block\n1,2,3,x\n", "d.csv:2: block: expected an integer of at least 1, found 'x'"),
+    ("a,b,y,block\n1,2,3,1\n1,2,4,x\n", "d.csv:3: block: expected an integer of at least 1, or names"),
     ("a,b,y\n\"1,2,3\n", "d.csv:2:", "never closed"),
     ("", "d.csv:1: the table is empty"),
     ("a,b,y\n", "d.csv:1: the table has no rows below its header"),

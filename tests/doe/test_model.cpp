@@ -37,6 +37,8 @@ TEST_CASE("Listed terms are read as study files write them", "[doe][model]") {
                     Catch::Contains("did you mean 'batch_size'?"));
   CHECK_THROWS_WITH(Model::parse({"a", "a"}, ab), Catch::Contains("listed twice"));
   CHECK_THROWS_WITH(Model::parse({"a^0"}, ab), Catch::Contains("exponent"));
+  CHECK(Model::parse({"a^12"}, ab).row(Eigen::Vector2d(-2, 3))[0] == 4096);
+  CHECK_THROWS_WITH(Model::parse({"a^21"}, ab), Catch::Contains("exponent"));
   CHECK_THROWS_WITH(Model::parse({"a**b"}, ab), Catch::Contains("powers as a^2"));
   CHECK_THROWS_WITH(Model::named("quadratc", ab), Catch::Contains("did you mean 'quadratic'?"));
 }

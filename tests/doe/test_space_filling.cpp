@@ -1,3 +1,4 @@
+#include <Eigen/QR>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -62,6 +63,34 @@ TEST_CASE("A space-filling design of continuous factors is a Latin hypercube", "
         if (criterion.empty() || criterion == "maximin") CHECK(column[i] == Approx(i / 5.0 - 1));
         if (i > 0) CHECK(column[i] > column[i - 1]);  // all settings differ
       }
+    }
+  }
+}
+
+TEST_CASE("Runs that suffice for the model determine it", "[doe][filling]") {
+  // Mirrored pairs, which maximise distances, do not: in 20 runs 10 of 11 even columns.
+  for (const auto& [factors, runs] :
+       {std::pair(2, 6), {2, 8}, {3, 10}, {3, 14}, {4, 15}, {4, 20}, {5, 24}, {6, 30}}) {
+    for (const std::string criterion : {"maximin", "maxpro"}) {
+      INFO(factors << " factors in " << runs << " runs, " << criterion);
+      doe::DesignRequest wanted = request(numbered_factors(factors), runs, 4);
+      wanted.options.criterion = criterion;
+      wanted.model = doe::Model::named("quadratic", wanted.factors);
+      const Eigen::MatrixXd x =
+          wanted.model.matrix(doe::build_design("space-filling", wanted).coded());
+      CHECK(Eigen::FullPivHouseholderQR<Eigen::MatrixXd>(x).rank() == x.cols());
+    }
+  }
+}
+
+TEST_CASE("No two points of a MaxPro design share a setting", "[doe][filling]") {
+  // There the criterion is infinite: Joseph, Gul & Ba (2015).
+  for (const auto& [factors, runs] : {std::pair(4, 20), {2, 30}, {6, 25}}) {
+    doe::DesignRequest wanted = request(numbered_factors(factors), runs, 2);
+    wanted.options.criterion = "maxpro";
+    const Eigen::MatrixXd x = doe::build_design("space-filling", wanted).coded();
+    for (int f = 0; f < factors; ++f) {
+      CHECK(std::set<double>(x.col(f).begin(), x.col(f).end()).size() == std::size_t(runs));
     }
   }
 }

@@ -3,7 +3,7 @@
 
 campaign.py DOETUNE LIBRARY [--rounds N] [--seed N] [--only NAME] [--file-system NAME]
 
-LIBRARY is failing_calls, which makes system calls of doetune fail. One round has each kind of fault
+LIBRARY is failing_calls, which makes system calls of doetune fail and its clock jump. One round has each kind of fault
 at least once and takes about a minute; the counts of all rounds are printed at the end.
 """
 import argparse
@@ -22,7 +22,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "runner"))
-from cluster_study import Study  # noqa: E402
+from cluster_study import Study, processes_under  # noqa: E402
 
 RUNS = 6
 SUSPENDED_S = 3.5
@@ -69,6 +69,7 @@ class Mounted:
         if self.make:
             self.command(*self.MAKE[self.make], self.image)
         self.command("mount", "-o", "loop", self.image, self.directory)
+        return self
 
     def __exit__(self, *_):
         if subprocess.run(["umount", self.directory], stderr=subprocess.DEVNULL).returncode != 0:
@@ -264,6 +265,60 @@ class Campaign:
                 f"not all completed: {study.records()}")
         self.finish(study)
 
+    def jumping_clock(self):
+        """The clock on the wall is set back and forth, also while doetune is suspended."""
+        study = self.study(seconds=0.4)
+        clock = study.path / "clock"
+        clock.write_text("0")
+        doetune = study.start(env={**os.environ, "LD_PRELOAD": self.library, "FAULT_CLOCK": str(clock)})
+        study.wait_for(study.executed)
+        for jump in self.random.sample((-86400, -3, 3, 3600, 10**7), 4):
+            suspended = self.random.random() < 0.5
+            if suspended:
+                doetune.send_signal(signal.SIGSTOP)
+            clock.with_suffix(".new").write_text(str(jump))
+            clock.with_suffix(".new").replace(clock)
+            time.sleep(self.random.uniform(0, 0.5))
+            if suspended:
+                doetune.send_signal(signal.SIGCONT)
+        require(doetune.wait(60) == 0, study.words())
+        for record in study.records():
+            require(record["status"] == "completed", f"not completed: {record}")
+            require(0.3 < record["duration_s"] < 20, f"a clock's jump was measured: {record}")
+        self.finish(study)
+
+    def killed_workload(self):
+        """A bundled workload, which shares memory and files with its own processes."""
+        self.studies += 1
+        path = self.directory / f"{self.studies}"
+        path.mkdir()
+        (path / "study.yaml").write_text(json.dumps({
+            "study": "gemm", "workload": "gemm", "model": "linear",
+            "settings": {"precision": "fp32", "duration": 0.2, "warmup": 0},
+            "factors": {"size": {"low": 64, "high": 512, "type": "integer"}},
+            "design": {"type": "full-factorial", "replicates": RUNS // 2},
+            "responses": {"rate": {"goal": "maximize"}},
+            "run": {"telemetry": 0, "launcher": "local"}}))
+        planned = self.call("plan", "study.yaml", directory=path)
+        require(planned.returncode == 0, planned.stderr)
+        journal = path / "study" / "runs.jsonl"
+        kept = []
+        for last in (False, False, False, True):
+            process = subprocess.Popen([self.doetune, "run", "study"], cwd=path,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            if last:
+                require(process.wait(60) == 0, "the last run did not complete the plan")
+            else:
+                self.kill(process, 1.5)
+            records = [json.loads(line) for line in journal.read_text().splitlines()[1:]
+                       if line.endswith("}")] if journal.exists() else []
+            completed = [record["run"] for record in records if record.get("status") == "completed"]
+            require(completed[:len(kept)] == kept, "acknowledged runs were lost")
+            kept = completed
+        require(sorted(kept) == list(range(1, RUNS + 1)), f"not each run once: {kept}")
+        left = processes_under(str(path))
+        require(not left, f"{len(left)} processes of attempts were left")
+
     def moved(self):
         study = self.study(daemons=True, seconds=1)
         doetune = study.start()
@@ -352,14 +407,53 @@ class Campaign:
                 require(kept >= count, f"{count} runs were acknowledged, {kept} are left")
                 self.finish(study)
 
+    def read_only(self):
+        """The kernel finds the file system damaged in the middle of a run, and writes no more."""
+        self.studies += 1
+        image, disk = self.directory / f"{self.studies}.img", self.directory / f"{self.studies}.disk"
+        with open(image, "wb") as file:
+            file.truncate(32 << 20)
+        disk.mkdir()
+        with Mounted(image, disk, make="ext4") as mounted:
+            mounted.command("mount", "-o", "remount,errors=remount-ro", disk)
+            device = subprocess.run(["findmnt", "-n", "-o", "SOURCE", disk], check=True, text=True,
+                                    capture_output=True).stdout.strip()
+            trigger = pathlib.Path("/sys/fs/ext4", pathlib.Path(device).name, "trigger_fs_error")
+            study = self.study(below=disk)
+            doetune = study.start()
+            study.wait_for(lambda: self.completed(study))
+            time.sleep(self.random.uniform(0, 0.5))
+            acknowledged = self.completed(study)
+            try:
+                trigger.write_text("read-only, for a test")
+            except OSError as problem:
+                raise Impossible(str(problem)) from problem
+            try:
+                (disk / "probe").write_text("")
+            except OSError as problem:
+                require(problem.errno == errno.EROFS, f"not read-only: {problem}")
+            else:
+                raise Impossible("the kernel writes on")
+            code = doetune.wait(60)
+            require(0 < code < 128, f"ended with {code}, with runs that it could not record")
+            require(self.completed(study)[:len(acknowledged)] == acknowledged,
+                    "acknowledged runs were lost")
+            self.call("status", study.directory)
+        mounted.command("sh", "-c", 'fsck.ext4 -fy "$1" || [ $? -le 2 ]', "fsck", image)
+        with Mounted(image, disk):
+            require(self.completed(study)[:len(acknowledged)] == acknowledged,
+                    "acknowledged runs were lost")
+            self.finish(study)
+
     def copied_device(self, image):
         self.studies += 1
         copy = self.directory / f"{self.studies}.img"
         subprocess.run(["cp", "--sparse=always", image, copy], check=True)
         return copy
 
-    KINDS = (killed_run, killed_plan, killed_augment, killed_import, flipped_bit,
-             closed_descriptors, suspended, moved, copied, killed_check, failing_calls, power_cut)
+    KINDS = (killed_run, killed_workload, killed_plan, killed_augment, killed_import, flipped_bit,
+             closed_descriptors, suspended, jumping_clock, moved, copied, killed_check,
+             failing_calls, power_cut, read_only)
 
     def round(self, only):
         for kind in self.KINDS:

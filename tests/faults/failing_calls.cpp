@@ -1,18 +1,23 @@
-// Preloaded into doetune: one call among those that change files fails, or all from it on.
+// Preloaded into doetune: one call among those that change files fails, or all from it on; or the
+// clock on the wall jumps.
 //
 //   FAULT_CALL   write, sync or rename
 //   FAULT_AT     which of them, from 1, counting those on files under FAULT_UNDER
 //   FAULT_UNDER  a directory, absolute
 //   FAULT_ERROR  number of the error
 //   FAULT_LASTS  1: all later calls fail, too
+//   FAULT_CLOCK  a file with the number of seconds by which the clock is wrong, read at each look
 //
-// Programs that doetune starts are spared.
+// Programs that doetune starts are spared, but for the clock.
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -62,6 +67,18 @@ bool fails(const char* call, const std::string& path) {
   return true;
 }
 
+/// Seconds by which the clock is wrong now.
+time_t clock_error() {
+  static const std::string file = variable("FAULT_CLOCK");
+  if (file.empty()) return 0;
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  std::array<char, 32> text{};
+  const ssize_t length = ::read(descriptor, text.data(), text.size() - 1);
+  ::close(descriptor);
+  return length > 0 ? std::atol(text.data()) : 0;
+}
+
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
@@ -94,6 +111,27 @@ int fdatasync(int descriptor) {
 int rename(const char* from, const char* to) noexcept {
   static auto* const real = next<int(const char*, const char*)>("rename");
   return fails("rename", absolute(to)) ? -1 : real(from, to);
+}
+
+int clock_gettime(clockid_t clock, timespec* now) noexcept {
+  static auto* const real = next<int(clockid_t, timespec*)>("clock_gettime");
+  const int result = real(clock, now);
+  if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += clock_error();
+  return result;
+}
+
+int gettimeofday(timeval* now, void* zone) noexcept {
+  static auto* const real = next<int(timeval*, void*)>("gettimeofday");
+  const int result = real(now, zone);
+  if (result == 0) now->tv_sec += clock_error();
+  return result;
+}
+
+time_t time(time_t* now) noexcept {
+  timespec exact{};
+  clock_gettime(CLOCK_REALTIME, &exact);
+  if (now != nullptr) *now = exact.tv_sec;
+  return exact.tv_sec;
 }
 
 }  // extern "C"

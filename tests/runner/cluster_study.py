@@ -58,10 +58,10 @@ class Study:
         return subprocess.run([self.doetune, *arguments], cwd=self.path, text=True,
                               capture_output=True, timeout=60)
 
-    def start(self, *arguments):
+    def start(self, *arguments, env=None):
         with open(self.path / "output", "a") as output:
             doetune = subprocess.Popen([self.doetune, "run", self.directory.name, *arguments],
-                                       cwd=self.path, stdout=output, stderr=output)
+                                       cwd=self.path, stdout=output, stderr=output, env=env)
         self.started.append(doetune)
         return doetune
 

@@ -153,10 +153,11 @@ TEST_CASE("Imported runs and added ones have whole plots too", "[study][import]"
   for (const auto& [plot, settings] : models) CHECK(settings.size() == 1);
   study::extend_directory(directory, plan);
   CHECK(study::open_directory(directory.path).plan.runs[7].whole_plot == plan.runs[7].whole_plot);
-  write_text(data, "whole_plot,model,rate,y\nfirst,small,1,1\n");
+  write_text(data, "whole_plot,model,rate,y\nfirst,small,1,1\n2,large,1,1\n");
   CHECK_THROWS_WITH(
       study::import_runs(study, data, temporary.path() / "t", false),
-      Catch::Contains("whole_plot: expected an integer of at least 1, found 'first'"));
+      Catch::Contains("whole_plot: expected an integer of at least 1, or names in all rows, found "
+                      "'first'"));
 }
 
 TEST_CASE("A design that cannot carry the model is refused before anything runs", "[study][plan]") {
@@ -588,6 +589,32 @@ TEST_CASE("Imported runs keep their blocks, and those that could not run are rep
   write_text(data, "a,y,status\n1,10,broken\n");
   CHECK_THROWS_WITH(study::import_runs(study, data, temporary.path() / "t", false),
                     Catch::Contains("data.csv:2: status: 'broken' is not a status of a run"));
+}
+
+TEST_CASE("Tables of spreadsheets with semicolons, decimal commas and named blocks are read",
+          "[study][import]") {
+  const TemporaryDirectory temporary;
+  const fs::path data = temporary.path() / "data.csv";
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 0, high: 9}, mode: {levels: ['x', 'y,z']}}\nmodel: linear\n"
+      "responses: {y: {}}\n",
+      temporary.path() / "s.yaml");
+  for (const char separator : {';', '\t'}) {
+    std::string text = "a;mode;y;block\n0,5;x;1e1;tuesday\n2;y,z;-2,25;monday\n9;x;3.5;tuesday\n";
+    std::replace(text.begin(), text.end(), ';', separator);
+    write_text(data, text);
+    const fs::path path = temporary.path() / (separator == ';' ? "semicolons" : "tabs");
+    const auto directory = study::import_runs(study, data, path, false);
+    REQUIRE(directory.plan.runs.size() == 3);
+    CHECK(directory.plan.runs[0].settings == std::vector<double>{0.5, 0});
+    CHECK(directory.plan.runs[1].settings == std::vector<double>{2, 1});
+    CHECK(directory.plan.runs[0].block == 1);
+    CHECK(directory.plan.runs[1].block == 2);
+    CHECK(directory.plan.runs[2].block == 1);
+    const auto records = study::final_records(study::read_journal(directory.journal()).records);
+    CHECK(records.at(1).responses.at("y") == 10);
+    CHECK(records.at(2).responses.at("y") == -2.25);
+  }
 }
 
 TEST_CASE("Measured runs outside a numeric factor's range are taken, and told", "[study][plan]") {
