@@ -99,12 +99,12 @@
   }
 
   // The limit of a response: solid where its mean just meets it, dashed where the next run does with
-  // the wanted probability. Lines that do not cross the plot are left out.
+  // the probability asked for. Lines that do not cross the plot are left out.
   function limitsOf(slice, [xs, ys]) {
-    return slice.limits.flatMap(({ response, margin, gap }, i) => {
+    return slice.limits.flatMap(({ response, asked, margin, gap }, i) => {
       const stroke = limitColours[i % limitColours.length];
       const name = response.name + " " + response.goal.text;
-      const kinds = [["mean", margin, "none"], ["95 % of next runs", gap, "7 4"]];
+      const kinds = [["mean", margin, "none"], [asked + " of next runs", gap, "7 4"]];
       return kinds.map(([of, z, dashes]) => ({
         name: name + ": " + of,
         d: z === null ? "" : pathOf(isoLines(xs, ys, z, 0)),

@@ -4,7 +4,9 @@
 (function (doetune) {
   const nodes = 41;
   const fewNodes = 17; // of surfaces that take long
-  const wanted = 0.95; // the probability that the next run meets a limit
+
+  // The probability with which the next run is to meet a limit.
+  const wanted = (response) => response.goal.confidence || 0.9;
 
   const limitedOf = (data) => data.responses.filter((r) => r.model && r.goal && r.goal.is_limit);
   const logit = (p) => Math.min(6, Math.max(-6, Math.log(p) - Math.log1p(-p)));
@@ -38,7 +40,8 @@
 
   // All that is drawn of a response over factors x and y; grids are rows from the bottom, their nodes
   // at the coded `places` and at xs and ys in natural units. `margin` is by how much the means meet
-  // every limit, negative where one is violated; `gap` is a chance less the wanted one, as logits.
+  // every limit, negative where one is violated; `gap` is the next run's chance less the one asked
+  // for, as logits.
   doetune.sliceOf = function (data, response, settings, x, y) {
     const limited = limitedOf(data);
     const slow = [response, ...limited].some((r) => r.model.slow);
@@ -61,10 +64,10 @@
     const limits = limited.map((r) => {
       const chance = over((p) => r.model.probability(p));
       return {
-        response: r, chance,
+        response: r, chance, asked: doetune.format.percent(wanted(r)),
         margin: over((p) => Math.min(1, Math.max(-1, doetune.goalMargin(r.goal, r.model.mean(p))))),
         gap: chance[0][0] === null ? null
-          : chance.map((row) => row.map((p) => logit(p) - logit(wanted))),
+          : chance.map((row) => row.map((p) => logit(p) - logit(wanted(r)))),
       };
     });
     const allowed = data.conditions.length > 0 ? allowedOver(data, settings, x, y, xs, ys) : null;
@@ -124,9 +127,10 @@
     const words = (s) => (s === 1 ? "All" : s === 0 ? "None" : doetune.format.percent(s));
     const text = words(met) + " of " + of + " meets every limit on average";
     if (met === 0 || slice.limits.some(({ gap }) => gap === null)) return text + ".";
-    const sure = share("chance", wanted);
-    if (sure === met) return text + ", and in the next run with 95 % probability.";
-    return text + ", " + words(sure).toLowerCase() + " in the next run with 95 % probability.";
+    const sure = share("gap", 0);
+    const chances = [...new Set(slice.limits.map(({ asked }) => asked))];
+    const next = " in the next run with " + chances.join(" and ") + " probability.";
+    return text + ", " + (sure === met ? "and" : words(sure).toLowerCase()) + next;
   }
 
   function choice(label, names, chosen, changed) {

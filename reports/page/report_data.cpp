@@ -96,7 +96,8 @@ Json goal_json(const surfaces::Goal* goal, const std::string& unit) {
           {"is_limit", goal->is_limit()},
           {"low", goal->met_low()},
           {"high", goal->met_high()},
-          {"scale", goal->scale}};
+          {"scale", goal->scale},
+          {"confidence", goal->confidence}};
 }
 
 /// Constraints as written, and forbidden combinations with factor indices.

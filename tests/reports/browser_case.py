@@ -191,7 +191,7 @@ class PublishedReport(unittest.TestCase):
             }""", figure, label)
 
     def wait_for(self, condition):
-        return WebDriverWait(self.browser, 10).until(lambda _: condition())
+        return WebDriverWait(self.browser, 30).until(lambda _: condition())
 
 
 def main():

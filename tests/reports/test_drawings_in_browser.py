@@ -231,7 +231,7 @@ class ConstraintsInBrowser(unittest.TestCase):
                 browser.get((study / "report/report.html").as_uri())
                 figure = browser.find_element(By.ID, "overlay")
                 browser.execute_script("arguments[0].scrollIntoView()", figure)
-                WebDriverWait(browser, 10).until(
+                WebDriverWait(browser, 30).until(
                     lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot > svg"))
                 self.check_slice(browser)
                 self.check_drawing(browser)
@@ -256,7 +256,7 @@ class ConstraintsInBrowser(unittest.TestCase):
                 browser.get((study / "report/report.html").as_uri())
                 figure = browser.find_element(By.ID, "overlay")
                 browser.execute_script("arguments[0].scrollIntoView()", figure)
-                WebDriverWait(browser, 10).until(
+                WebDriverWait(browser, 30).until(
                     lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot > svg"))
                 titles = browser.execute_script(
                     "return [...document.querySelectorAll('.runs-of-slice title')].map((t) => t.textContent)")
@@ -285,7 +285,7 @@ class ConstraintsInBrowser(unittest.TestCase):
                ).select_by_value("batch")
         Select(browser.find_element(By.CSS_SELECTOR, "#overlay select[aria-label=up]")
                ).select_by_value("rate")
-        WebDriverWait(browser, 10).until(lambda _: browser.find_element(
+        WebDriverWait(browser, 30).until(lambda _: browser.find_element(
             By.CSS_SELECTOR, "#overlay .plot > svg").get_attribute("aria-label")
             .endswith("over batch and rate"))
         grey, colour = browser.execute_script("""

@@ -184,7 +184,7 @@ class OddStudyInBrowser(unittest.TestCase):
                 for selector in "#profile-good", "#profile-constant", "#overlay":
                     figure = browser.find_element(By.CSS_SELECTOR, selector)
                     browser.execute_script("arguments[0].scrollIntoView()", figure)
-                    WebDriverWait(browser, 10).until(
+                    WebDriverWait(browser, 30).until(
                         lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot svg"))
                 for tag in "img", "u", "i":
                     self.assertEqual(browser.find_elements(By.TAG_NAME, tag), [])
