@@ -54,6 +54,16 @@ json::Format<study::StudyDirectory> planned_format(const std::string& hash = "")
                                          {"expected_time_s", expected_s}});
 }
 
+/// A plan of one run, anywhere in the ranges.
+study::Plan one_run(const study::Study& study) {
+  const auto k = static_cast<Eigen::Index>(study.factors.size());
+  study::Plan plan;
+  plan.runs.emplace_back();
+  plan.runs.front().run = 1;
+  plan.runs.front().settings = doe::natural_settings(study.factors, Eigen::VectorXd::Zero(k));
+  return plan;
+}
+
 }  // namespace
 
 json::Schema plan_schema() { return planned_format().schema; }
@@ -71,8 +81,10 @@ int command_plan(const Command& command, const Arguments& arguments) {
   const std::filesystem::path file = options.required("STUDY.yaml");
   const study::Study study = study::load_study(file);
   const std::filesystem::path path = options.text("output", file.stem().string());
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  check_program({path, study, one_run(study), "", folder});  // before the search for a design
   const study::Plan plan = study::make_plan(study);
-  check_program({path, study, plan, "", std::filesystem::absolute(file).parent_path()});
+  check_program({path, study, plan, "", folder});
   const study::StudyDirectory directory =
       study::create_directory(path, study, plan, options.has("force"));
   if (options.json()) {

@@ -20,6 +20,7 @@
 
 #include <Eigen/QR>
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,7 +38,8 @@ constexpr int kMaxRuns = 2000;  // including existing ones: the search stores a 
                                 // pair
 constexpr double kMaxWork =
     1e8;  // of a decomposition; in larger designs runs are many times the terms
-constexpr int kPoolPerRun = 20;  // allowed points from which a constrained search starts
+constexpr double kRounded = 1e-9;  // by which rounded settings change a distance
+constexpr int kPoolPerRun = 20;    // allowed points from which a constrained search starts
 
 bool all_continuous(const std::vector<Column>& columns) {
   return std::all_of(columns.begin(), columns.end(),
@@ -156,8 +158,11 @@ Filled maximin_filled(const SpaceFillingTask& task, const SearchEffort& effort) 
   MaximinLatin found = maximin_latin(static_cast<int>(task.settings.rows()),
                                      static_cast<int>(task.settings.cols()), effort, prefers);
   Filled filled{points_of(task, found.levels), std::move(found.search)};
-  // Integers and steps move points: what counts is how far apart they then are.
-  filled.search.best = min_distance({filled.points, task.columns});
+  // Integers and steps move points: what counts is how far apart they then are, and the bound is
+  // one of Latin hypercubes.
+  const double distance = min_distance({filled.points, task.columns});
+  if (std::abs(distance - filled.search.best) > kRounded) filled.search.bound.reset();
+  filled.search.best = distance;
   return filled;
 }
 

@@ -118,6 +118,11 @@ class Messages(CliCase):
             self.write("bad.yaml", STUDY.replace(old, new, 1))
             self.assert_says(self.error_of("plan", "bad.yaml", expect=3), ["bad.yaml:", *words], new)
 
+    def test_of_the_program_come_before_the_search_for_a_design(self):
+        text = STUDY.replace("command: [./bench", "command: [./nowhere", 1)
+        self.write("bad.yaml", text.replace("responses:", "design: {type: d-optimal, runs: 3}\nresponses:", 1))
+        self.assert_says(self.error_of("plan", "bad.yaml", expect=3), ["bad.yaml:2:11:", "./nowhere'"], "order")
+
     def test_of_tables(self):
         for text, *words in TABLES:
             self.write("d.csv", text)

@@ -6,6 +6,7 @@ intervals with those of a second least-squares solution in exact fractions. Exit
 Chromium is not installed.
 """
 
+import contextlib
 import json
 import math
 import pathlib
@@ -102,6 +103,19 @@ def open_browser(scripts=True, width=1300):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     options.binary_location = shutil.which("chromium")
     return webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+
+
+@contextlib.contextmanager
+def opened(kind, **settings):
+    """A study directory of that kind, and a browser that shows its report."""
+    with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
+        study = make_study(kind, folder)
+        browser = open_browser(**settings)
+        try:
+            browser.get((study / "report/report.html").as_uri())
+            yield study, browser
+        finally:
+            browser.quit()
 
 
 class PublishedReport(unittest.TestCase):

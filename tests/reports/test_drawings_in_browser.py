@@ -6,13 +6,11 @@ usage: test_drawings_in_browser.py MAKE_EXAMPLE_REPORT
 
 import csv
 import io
-import pathlib
-import tempfile
 import unittest
 import xml.dom.minidom
 
 # First, for it ends the program where there is no Selenium.
-from browser_case import FACTORS, PublishedReport, intervals, main, make_study, mean, open_browser
+from browser_case import FACTORS, PublishedReport, intervals, main, mean, opened
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -224,48 +222,36 @@ class ConstraintsInBrowser(unittest.TestCase):
     """What the study excludes is covered in the contours and named beside the sliders."""
 
     def test_they_are_drawn_and_named(self):
-        with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
-            study = make_study("mixed", folder)
-            browser = open_browser()
-            try:
-                browser.get((study / "report/report.html").as_uri())
-                figure = browser.find_element(By.ID, "overlay")
-                browser.execute_script("arguments[0].scrollIntoView()", figure)
-                WebDriverWait(browser, 30).until(
-                    lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot > svg"))
-                self.check_slice(browser)
-                self.check_drawing(browser)
-                self.check_log_slider(browser)
-                self.assertIn("Grey: settings that are excluded (batch * rate <= 256)",
-                              figure.find_element(By.CSS_SELECTOR, "figcaption.live").text)
-                note = browser.find_element(By.CLASS_NAME, "excluded")
-                self.assertFalse(note.is_displayed())
-                for name in "batch", "rate":
-                    browser.find_element(By.ID, f"slider-{name}").send_keys(Keys.END)
-                self.assertTrue(note.is_displayed())
-                self.assertIn("batch * rate <= 256", note.text)
-            finally:
-                browser.quit()
+        with opened("mixed") as (_, browser):
+            figure = browser.find_element(By.ID, "overlay")
+            browser.execute_script("arguments[0].scrollIntoView()", figure)
+            WebDriverWait(browser, 30).until(
+                lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot > svg"))
+            self.check_slice(browser)
+            self.check_drawing(browser)
+            self.check_log_slider(browser)
+            self.assertIn("Grey: settings that are excluded (batch * rate <= 256)",
+                          figure.find_element(By.CSS_SELECTOR, "figcaption.live").text)
+            note = browser.find_element(By.CLASS_NAME, "excluded")
+            self.assertFalse(note.is_displayed())
+            for name in "batch", "rate":
+                browser.find_element(By.ID, f"slider-{name}").send_keys(Keys.END)
+            self.assertTrue(note.is_displayed())
+            self.assertIn("batch * rate <= 256", note.text)
 
     def test_infeasible_runs_are_crosses(self):
-        with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
-            study = make_study("constrained", folder)
-            infeasible = (pathlib.Path(folder) / "constrained.csv").read_text().count("infeasible\n")
-            browser = open_browser()
-            try:
-                browser.get((study / "report/report.html").as_uri())
-                figure = browser.find_element(By.ID, "overlay")
-                browser.execute_script("arguments[0].scrollIntoView()", figure)
-                WebDriverWait(browser, 30).until(
-                    lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot > svg"))
-                titles = browser.execute_script(
-                    "return [...document.querySelectorAll('.runs-of-slice title')].map((t) => t.textContent)")
-                crosses = [title for title in titles if title.endswith(": infeasible")]
-                self.assertGreater(infeasible, 0)
-                self.assertEqual(len(crosses), infeasible)
-                self.assertIn("infeasible run", figure.find_element(By.CSS_SELECTOR, ".legend").text)
-            finally:
-                browser.quit()
+        with opened("constrained") as (study, browser):
+            infeasible = (study.parent / "constrained.csv").read_text().count("infeasible\n")
+            figure = browser.find_element(By.ID, "overlay")
+            browser.execute_script("arguments[0].scrollIntoView()", figure)
+            WebDriverWait(browser, 30).until(
+                lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot > svg"))
+            titles = browser.execute_script(
+                "return [...document.querySelectorAll('.runs-of-slice title')].map((t) => t.textContent)")
+            crosses = [title for title in titles if title.endswith(": infeasible")]
+            self.assertGreater(infeasible, 0)
+            self.assertEqual(len(crosses), infeasible)
+            self.assertIn("infeasible run", figure.find_element(By.CSS_SELECTOR, ".legend").text)
 
     def check_slice(self, browser):
         """The margins that are drawn have the sign of 256 - batch * rate."""
@@ -277,7 +263,6 @@ class ConstraintsInBrowser(unittest.TestCase):
             for i, batch in enumerate(x):
                 if abs(batch * rate - 256) > 1e-6:
                     self.assertEqual(z[j][i] > 0, batch * rate < 256, (batch, rate))
-
 
     def check_drawing(self, browser):
         """Grey covers batch * rate > 256, and ticks stand at their place on a log scale."""

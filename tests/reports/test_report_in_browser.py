@@ -7,11 +7,10 @@ usage: test_report_in_browser.py MAKE_EXAMPLE_REPORT
 import json
 import math
 import pathlib
-import tempfile
 import unittest
 
 # First, for it ends the program where there is no Selenium.
-from browser_case import FACTORS, NINE_DIGITS, PublishedReport, main, make_study, mean, open_browser
+from browser_case import FACTORS, NINE_DIGITS, PublishedReport, main, mean, opened
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -126,27 +125,21 @@ class SurfacesInBrowser(unittest.TestCase):
     """Every kind of surface and factor, against what the C++ predicts."""
 
     def check(self, kind):
-        with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
-            study = make_study(kind, folder)
-            browser = open_browser()
-            try:
-                browser.get((study / "report/report.html").as_uri())
-                cases = json.loads((study / "predictions.json").read_text())
-                self.assertEqual(len(cases), 25)
-                for case in cases:
-                    excluded = browser.execute_script(
-                        "return doetune.excludedBy(doetune.data, arguments[0])", case["settings"])
-                    self.assertEqual(excluded, case["excluded_by"])
-                    shown = browser.execute_script("return doetune.predict(arguments[0])",
-                                                   case["settings"])
-                    self.assertEqual(set(shown), set(case["responses"]))
-                    for name, wanted in case["responses"].items():
-                        for key, value in wanted.items():
-                            self.compare(shown[name][key], value)
-                errors = [e for e in browser.get_log("browser") if e["level"] == "SEVERE"]
-                self.assertEqual(errors, [])
-            finally:
-                browser.quit()
+        with opened(kind) as (study, browser):
+            cases = json.loads((study / "predictions.json").read_text())
+            self.assertEqual(len(cases), 25)
+            for case in cases:
+                excluded = browser.execute_script(
+                    "return doetune.excludedBy(doetune.data, arguments[0])", case["settings"])
+                self.assertEqual(excluded, case["excluded_by"])
+                shown = browser.execute_script("return doetune.predict(arguments[0])",
+                                               case["settings"])
+                self.assertEqual(set(shown), set(case["responses"]))
+                for name, wanted in case["responses"].items():
+                    for key, value in wanted.items():
+                        self.compare(shown[name][key], value)
+            errors = [e for e in browser.get_log("browser") if e["level"] == "SEVERE"]
+            self.assertEqual(errors, [])
 
     def test_categories_scales_and_transforms(self):
         self.check("mixed")
@@ -174,51 +167,39 @@ class OddStudyInBrowser(unittest.TestCase):
     """50 factors, markup in names, a constant response and one that was never measured."""
 
     def test_it_is_shown(self):
-        with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
-            study = make_study("odd", folder)
-            browser = open_browser()
-            try:
-                browser.get((study / "report/report.html").as_uri())
-                self.assertEqual(
-                    len(browser.find_elements(By.CSS_SELECTOR, "input[data-factor]")), 50)
-                for selector in "#profile-good", "#profile-constant", "#overlay":
-                    figure = browser.find_element(By.CSS_SELECTOR, selector)
-                    browser.execute_script("arguments[0].scrollIntoView()", figure)
-                    WebDriverWait(browser, 30).until(
-                        lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot svg"))
-                for tag in "img", "u", "i":
-                    self.assertEqual(browser.find_elements(By.TAG_NAME, tag), [])
-                self.assertEqual(
-                    [e for e in browser.get_log("browser") if e["level"] == "SEVERE"], [])
-                browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-                    "width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": True})
-                browser.refresh()
-                width = browser.execute_script("return document.scrollingElement.scrollWidth")
-                self.assertLessEqual(width, 360)
-            finally:
-                browser.quit()
+        with opened("odd") as (_, browser):
+            self.assertEqual(
+                len(browser.find_elements(By.CSS_SELECTOR, "input[data-factor]")), 50)
+            for selector in "#profile-good", "#profile-constant", "#overlay":
+                figure = browser.find_element(By.CSS_SELECTOR, selector)
+                browser.execute_script("arguments[0].scrollIntoView()", figure)
+                WebDriverWait(browser, 30).until(
+                    lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot svg"))
+            for tag in "img", "u", "i":
+                self.assertEqual(browser.find_elements(By.TAG_NAME, tag), [])
+            self.assertEqual(
+                [e for e in browser.get_log("browser") if e["level"] == "SEVERE"], [])
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+            browser.refresh()
+            width = browser.execute_script("return document.scrollingElement.scrollWidth")
+            self.assertLessEqual(width, 360)
 
 
 class WithoutScripts(unittest.TestCase):
     def test_answer_and_figures_are_there(self):
-        with tempfile.TemporaryDirectory(prefix="doetune-report-") as folder:
-            study = make_study("fccd", folder)
-            browser = open_browser(scripts=False)
-            try:
-                browser.get((study / "report/report.html").as_uri())
-                self.assertTrue(browser.find_element(By.CLASS_NAME, "verdict").is_displayed())
-                self.assertTrue(browser.find_element(By.CSS_SELECTOR, "#answer table").is_displayed())
-                drawings = browser.find_elements(By.CSS_SELECTOR, ".drawing > svg")
-                self.assertGreaterEqual(len(drawings), 8)
-                for drawing in drawings:
-                    self.assertTrue(drawing.is_displayed())
-                self.assertEqual(browser.find_elements(By.CLASS_NAME, "plot"), [])
-                self.assertFalse(browser.find_element(By.ID, "overlay").is_displayed())
-                rows = browser.find_elements(By.CSS_SELECTOR, "#runs tbody tr")
-                self.assertEqual(len([row for row in rows if row.is_displayed()]), 20)
-                self.assertEqual(browser.find_elements(By.TAG_NAME, "button"), [])
-            finally:
-                browser.quit()
+        with opened("fccd", scripts=False) as (_, browser):
+            self.assertTrue(browser.find_element(By.CLASS_NAME, "verdict").is_displayed())
+            self.assertTrue(browser.find_element(By.CSS_SELECTOR, "#answer table").is_displayed())
+            drawings = browser.find_elements(By.CSS_SELECTOR, ".drawing > svg")
+            self.assertGreaterEqual(len(drawings), 8)
+            for drawing in drawings:
+                self.assertTrue(drawing.is_displayed())
+            self.assertEqual(browser.find_elements(By.CLASS_NAME, "plot"), [])
+            self.assertFalse(browser.find_element(By.ID, "overlay").is_displayed())
+            rows = browser.find_elements(By.CSS_SELECTOR, "#runs tbody tr")
+            self.assertEqual(len([row for row in rows if row.is_displayed()]), 20)
+            self.assertEqual(browser.find_elements(By.TAG_NAME, "button"), [])
 
 
 if __name__ == "__main__":
