@@ -23,7 +23,8 @@ struct Augmentation {
   int center_runs = 3;                ///< kAxial
   std::optional<std::string> factor;  ///< kFoldOver: the only factor to reverse
   doe::Model model;                   ///< kOptimal: the model that all runs together must determine
-  bool include_confirmation = false;  ///< kOptimal: confirmation and baseline runs count as existing
+  bool include_confirmation =
+      false;  ///< kOptimal: confirmation and baseline runs count as existing
 };
 
 /// The plan with new runs appended in random order. Completed and pending runs count as existing;

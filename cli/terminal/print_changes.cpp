@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "cli/terminal/terminal.h"
-#include "cli/terminal/text_canvas.h"
 
 namespace doetune::cli {
 namespace {
-
-std::string number_of(const std::optional<double>& value) {
-  return value ? analysis::short_number(*value) : "-";
-}
 
 std::string arrow(const std::string& before, const std::string& after) {
   return before == after ? after : before + " -> " + after;
@@ -45,8 +39,8 @@ void print_changes(const analysis::Analysis& before, const analysis::Analysis& a
     if (!was || !is) continue;
     table.add({after.responses[r].response.name,
                arrow(std::to_string(was->n), std::to_string(is->n)),
-               arrow(number_of(was->sigma), number_of(is->sigma)),
-               arrow(number_of(was->predicted_r2), number_of(is->predicted_r2))});
+               arrow(number_or_dash(was->sigma), number_or_dash(is->sigma)),
+               arrow(number_or_dash(was->predicted_r2), number_or_dash(is->predicted_r2))});
   }
   fmt::print("{}", table.str());
   const std::string was = best_of(before), is = best_of(after);

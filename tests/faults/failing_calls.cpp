@@ -11,10 +11,10 @@
 // Programs that doetune starts are spared, but for the clock.
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
