@@ -36,8 +36,7 @@ namespace {
 
 constexpr int kMaxRuns = 2000;  // including existing ones: the search stores a number for every
                                 // pair
-constexpr double kMaxWork =
-    1e8;  // of a decomposition; in larger designs runs are many times the terms
+constexpr double kMaxWork = 1e8;  // runs x columns^2 of a design that is checked for its rank
 constexpr double kRounded = 1e-9;  // by which rounded settings change a distance
 constexpr int kPoolPerRun = 20;    // allowed points from which a constrained search starts
 
