@@ -14,7 +14,7 @@
 #include "surfaces/least_squares/box_cox.h"
 #include "surfaces/models/choose_surface.h"
 #include "surfaces/models/feasibility.h"
-#include "surfaces/models/shrunken_posterior.h"
+#include "surfaces/models/posterior.h"
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/comparison.h"
 #include "surfaces/optimum/equivalents.h"
@@ -71,8 +71,9 @@ struct ResponseAnalysis {
   /// A parametric model or a Gaussian process used instead of the polynomial; null: `fit` is the
   /// surface.
   std::shared_ptr<const surfaces::Surface> other = {};
-  /// Of the coefficients that `fit` was chosen from; null if it is not the surface, or has none.
-  std::shared_ptr<const surfaces::ShrunkenPosterior> posterior = {};
+  /// Of the surface, for settings that are chosen by it; null for a parametric model, and without
+  /// an error estimate.
+  std::shared_ptr<const surfaces::Posterior> posterior = {};
   doe::SurfaceType kind = doe::SurfaceType::kPolynomial;
 
   /// The surface that predicts the response; null if there is none.

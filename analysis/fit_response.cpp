@@ -8,6 +8,8 @@
 #include "analysis/blocks.h"
 #include "base/parallel.h"
 #include "surfaces/models/gaussian_process.h"
+#include "surfaces/models/gaussian_process_posterior.h"
+#include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/selection/estimable.h"
 #include "surfaces/selection/sequential_models.h"
 
@@ -86,12 +88,7 @@ class ResponseFit {
       if (!result_.problem.empty()) result_.problem += "; ";
       result_.problem += doe::word_of(settings_.surface) + ": " + error.what();
     }
-    if (result_.fit && !result_.other) {
-      if (auto posterior = surfaces::ShrunkenPosterior::of(*result_.fit, considered_)) {
-        result_.posterior =
-            std::make_shared<const surfaces::ShrunkenPosterior>(*std::move(posterior));
-      }
-    }
+    result_.posterior = posterior();
     if (result_.fallback && result_.choice) result_.fallback->model = result_.choice->best().name;
     name_blocks();
     return std::move(result_);
@@ -125,6 +122,18 @@ class ResponseFit {
     if (possible.empty() || settings_.selection != doe::SelectionMethod::kNone) return;
     model_ = model_.with(possible);
     settings_.selection = doe::SelectionMethod::kBestSubset;
+  }
+
+  /// Of the surface; null if it has none.
+  std::shared_ptr<const surfaces::Posterior> posterior() const {
+    if (const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(result_.other.get())) {
+      return std::make_shared<const surfaces::GaussianProcessPosterior>(*process);
+    }
+    if (!result_.fit || result_.other) return nullptr;
+    auto shrunken =
+        surfaces::ShrunkenPosterior::of(*result_.fit, considered_, options_.whole_plots);
+    if (!shrunken) return nullptr;
+    return std::make_shared<const surfaces::ShrunkenPosterior>(*std::move(shrunken));
   }
 
   /// Replaces block numbers in texts by their names.

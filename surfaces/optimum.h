@@ -25,14 +25,14 @@
 
 namespace doetune::surfaces {
 
-class ShrunkenPosterior;
+class Posterior;
 
 struct GoalResponse {
   std::string name;
   const Surface* surface = nullptr;
   std::optional<Goal> goal;  ///< empty: predicted at the optimum, but not optimised
   /// What is promised of settings that are chosen; empty: the surface's own predictions.
-  std::shared_ptr<const ShrunkenPosterior> posterior = {};
+  std::shared_ptr<const Posterior> posterior = {};
   /// IDs of the runs behind the surface, in the order of its mean_errors, to match errors of
   /// different responses in the same run; empty: 0, 1, 2, ...
   std::vector<int> runs = {};

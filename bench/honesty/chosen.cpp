@@ -1,23 +1,31 @@
 // Simulated studies: how often the intervals hold the truth at the settings that a fit chose.
 //
-//   bench_chosen [STUDIES]
+//   bench_chosen [STUDIES [KIND]]
 //
-// A face-centred design, a quadratic truth whose coefficients are normal (or all 0), and normal
-// noise in proportion to the standard deviation of the truth over the region. The settings are
-// those of a grid with the highest fitted value. "Fitted" are Student's intervals about the fitted
-// value, which hold 95 % at settings that were named beforehand; "posterior" are those that doetune
-// prints.
+// Kinds of studies: `none`, `backward` (selection of terms), `whole-plots`, `huber`,
+// `gaussian-process`. The truth is a quadratic whose coefficients are normal, or for the Gaussian
+// process a sum of random waves; noise is in proportion to its standard deviation over the region.
+// The settings are those of a grid with the highest fitted value. "Fitted" are Student's intervals
+// about the fitted value, which hold 95 % at settings that were named beforehand; "posterior" are
+// those that doetune prints.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <optional>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <string>
 
 #include "base/random.h"
 #include "doe/design.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
+#include "surfaces/models/gaussian_process.h"
+#include "surfaces/models/gaussian_process_posterior.h"
 #include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/optimum/confirmation.h"
 #include "surfaces/quantiles.h"
@@ -27,10 +35,12 @@ using namespace doetune;
 
 namespace {
 
+constexpr double kNothing = std::numeric_limits<double>::infinity();
+
 struct Case {
+  std::string kind;
   int factors = 3;
   double noise = 0;  ///< infinite: nothing matters
-  bool selection = false;
 };
 
 struct Rates {
@@ -39,6 +49,27 @@ struct Rates {
 
 struct Tally {
   Rates fitted, posterior;
+};
+
+/// What the studies of a case have in common.
+struct Setting {
+  doe::Model model;
+  Eigen::MatrixXd runs, grid;
+  std::vector<int> whole_plots;
+};
+
+using Truth = std::function<double(const Eigen::VectorXd&)>;
+
+struct Study {
+  Truth truth;
+  double sigma = 0;       ///< of a run in its whole plot
+  double next_sigma = 0;  ///< of a run in a new one
+  Eigen::VectorXd y;
+};
+
+struct Fitted {
+  std::shared_ptr<const surfaces::Surface> surface;
+  std::shared_ptr<const surfaces::Posterior> posterior;
 };
 
 std::vector<doe::Factor> factors_of(int k) {
@@ -65,97 +96,194 @@ Eigen::MatrixXd grid_of(int k) {
   return grid;
 }
 
-bool holds(const surfaces::Interval& interval, double value) {
-  return interval.low <= value && value <= interval.high;
+/// Face-centred with five centre runs; 24 runs in 8 whole plots; a Latin hypercube of 10 runs a
+/// factor.
+Setting setting_of(const Case& of) {
+  doe::DesignRequest request;
+  request.factors = factors_of(of.factors);
+  request.model = doe::Model::named("quadratic", request.factors);
+  request.options.center_runs = 5;
+  std::string type = "fccd";
+  if (of.kind == "whole-plots") {
+    request.factors[0].hard_to_change = true;
+    request.options.runs = 24;
+    request.options.whole_plots = 8;
+    request.options.center_runs = 0;
+    type = "d-optimal";
+  } else if (of.kind == "huber") {
+    request.options.replicates = 2;
+  } else if (of.kind == "gaussian-process") {
+    request.options.runs = 10 * of.factors;
+    request.options.center_runs = 0;
+    type = "space-filling";
+  }
+  const doe::Design design = doe::build_design(type, request);
+  Setting setting{request.model, design.coded(), grid_of(of.factors), {}};
+  if (of.kind == "whole-plots") {
+    for (const doe::DesignPoint& point : design.points) {
+      setting.whole_plots.push_back(point.whole_plot);
+    }
+  }
+  return setting;
 }
 
-void add_study(const Case& of, const Eigen::MatrixXd& runs, const Eigen::MatrixXd& grid,
-               const doe::Model& model, std::uint64_t study, Tally& tally) {
-  RandomStream random(2, study);
-  Eigen::VectorXd truth(model.column_count());
-  for (double& b : truth) b = std::isinf(of.noise) ? 0 : surfaces::normal_draw(random.uniform());
-  const Eigen::MatrixXd rows = model.matrix(grid);
-  const Eigen::VectorXd over_grid = rows * truth;
-  const double spread = std::sqrt((over_grid.array() - over_grid.mean()).square().mean());
-  const double sigma = std::isinf(of.noise) ? 1 : of.noise * spread;
-  Eigen::VectorXd y = model.matrix(runs) * truth;
-  for (double& value : y) value += sigma * surfaces::normal_draw(random.uniform());
+Truth quadratic(const doe::Model& model, bool nothing, RandomStream& random) {
+  Eigen::VectorXd b(model.column_count());
+  for (double& value : b) value = nothing ? 0 : surfaces::normal_draw(random.uniform());
+  return [&model, b](const Eigen::VectorXd& coded) { return (model.row(coded) * b)[0]; };
+}
+
+/// A sum of 200 waves: nearly a Gaussian process with squared exponential correlation, whose length
+/// scales lie between 0.7 and 3 where the range of a factor is 2.
+Truth waves(int factors, bool nothing, RandomStream& random) {
+  constexpr int kWaves = 200;
+  Eigen::MatrixXd frequencies(kWaves, factors);
+  Eigen::VectorXd phases(kWaves);
+  for (int f = 0; f < factors; ++f) {
+    const double length = 0.7 * std::pow(3 / 0.7, random.uniform());
+    for (int i = 0; i < kWaves; ++i) {
+      frequencies(i, f) = surfaces::normal_draw(random.uniform()) / length;
+    }
+  }
+  for (double& phase : phases) phase = 2 * std::numbers::pi * random.uniform();
+  const double height = nothing ? 0 : std::sqrt(2.0 / kWaves);
+  return [=](const Eigen::VectorXd& coded) {
+    return height * (frequencies * coded + phases).array().cos().sum();
+  };
+}
+
+Study study_of(const Case& of, const Setting& setting, RandomStream& random) {
+  Study study;
+  const bool nothing = std::isinf(of.noise);
+  study.truth = of.kind == "gaussian-process" ? waves(of.factors, nothing, random)
+                                              : quadratic(setting.model, nothing, random);
+  Eigen::ArrayXd over_grid(setting.grid.rows());
+  for (Eigen::Index i = 0; i < over_grid.size(); ++i) {
+    over_grid[i] = study.truth(setting.grid.row(i).transpose());
+  }
+  study.sigma = nothing ? 1 : of.noise * std::sqrt((over_grid - over_grid.mean()).square().mean());
+  study.next_sigma = study.sigma;
+  study.y.resize(setting.runs.rows());
+  for (Eigen::Index i = 0; i < study.y.size(); ++i) {
+    study.y[i] = study.truth(setting.runs.row(i).transpose()) +
+                 study.sigma * surfaces::normal_draw(random.uniform());
+    if (of.kind == "huber" && random.uniform() < 0.05) study.y[i] += 8 * study.sigma;
+  }
+  if (of.kind == "whole-plots") {  // as large an error as that of the runs
+    std::map<int, double> errors;
+    for (std::size_t i = 0; i < setting.whole_plots.size(); ++i) {
+      const int plot = setting.whole_plots[i];
+      if (!errors.contains(plot)) errors[plot] = surfaces::normal_draw(random.uniform());
+      study.y[static_cast<Eigen::Index>(i)] += study.sigma * errors[plot];
+    }
+    study.next_sigma = std::sqrt(2.0) * study.sigma;
+  }
+  return study;
+}
+
+Fitted fitted(const Case& of, const Setting& setting, const Eigen::VectorXd& y) {
+  if (of.kind == "gaussian-process") {
+    const auto constant = doe::Model::parse({"1"}, setting.model.factors());
+    auto process = std::make_shared<surfaces::GaussianProcess>(
+        surfaces::fit_gaussian_process(constant, setting.runs, y, {.threads = 1}));
+    return {process, std::make_shared<surfaces::GaussianProcessPosterior>(*process, 1)};
+  }
+  surfaces::FitOptions options;
+  options.whole_plots = setting.whole_plots;
+  if (of.kind == "huber") options.loss = surfaces::Loss::kHuber;
   const surfaces::Fit fit =
-      of.selection ? surfaces::select_model(model, runs, y,
-                                            {.method = doe::SelectionMethod::kBackward, .fit = {}})
-                         .fit
-                   : surfaces::fit_least_squares(model, runs, y);
+      of.kind == "backward"
+          ? surfaces::select_model(setting.model, setting.runs, y,
+                                   {.method = doe::SelectionMethod::kBackward, .fit = options})
+                .fit
+          : surfaces::fit_least_squares(setting.model, setting.runs, y, options);
+  auto posterior = surfaces::ShrunkenPosterior::of(fit, setting.model, setting.whole_plots);
+  return {std::make_shared<surfaces::Fit>(fit),
+          std::make_shared<surfaces::ShrunkenPosterior>(*std::move(posterior))};
+}
+
+bool holds(const surfaces::Interval& interval, double value) {
+  return interval.low - 1e-9 <= value && value <= interval.high + 1e-9;
+}
+
+void add_study(const Case& of, const Setting& setting, std::uint64_t number, Tally& tally) {
+  RandomStream random(2, number);
+  const Study study = study_of(of, setting, random);
+  const auto [surface, posterior] = fitted(of, setting, study.y);
   Eigen::Index best = 0;
-  fit.responses(grid).maxCoeff(&best);
-  const Eigen::VectorXd at = grid.row(best);
+  surface->responses(setting.grid).maxCoeff(&best);
+  const Eigen::VectorXd at = setting.grid.row(best);
   const Eigen::VectorXd elsewhere = Eigen::VectorXd::Constant(of.factors, -0.5);
-  const double there = (model.row(elsewhere) * truth)[0];
-  const double gain = over_grid[best] - there;
-  const double next = over_grid[best] + sigma * surfaces::normal_draw(random.uniform());
+  const double there = study.truth(at);
+  const double gain = there - study.truth(elsewhere);
+  const double next = there + study.next_sigma * surfaces::normal_draw(random.uniform());
+  double five = there;
+  for (int i = 0; i < 5; ++i) {
+    five += study.next_sigma * surfaces::normal_draw(random.uniform()) / 5;
+  }
 
-  double five = over_grid[best];
-  for (int i = 0; i < 5; ++i) five += sigma * surfaces::normal_draw(random.uniform()) / 5;
-
-  const surfaces::Prediction prediction = fit.predict(at);
+  const surfaces::Prediction prediction = surface->predict(at);
   const surfaces::Interval mean = *prediction.confidence_interval();
   Eigen::MatrixXd two(2, of.factors);
   two << at.transpose(), elsewhere.transpose();
-  const Eigen::MatrixXd errors = fit.mean_errors(two).of_runs;
-  const double difference = prediction.mean - fit.response(elsewhere);
-  const double half =
-      surfaces::t_quantile(0.95, prediction.df) * (errors.row(0) - errors.row(1)).norm();
-  tally.fitted.mean += holds(mean, over_grid[best]);
+  const surfaces::MeanErrors errors = surface->mean_errors(two);
+  const double difference = prediction.mean - surface->predict(elsewhere).mean;
+  const double error = std::hypot((errors.of_runs.row(0) - errors.of_runs.row(1)).norm(),
+                                  (errors.own.row(0) - errors.own.row(1)).norm());
+  const double half = surfaces::t_quantile(0.95, prediction.df) * error;
+  tally.fitted.mean += holds(mean, there);
   tally.fitted.next += holds(*prediction.prediction_interval(), next);
   tally.fitted.five += holds(*surfaces::mean_range(prediction, 5), five);
-  tally.fitted.gain += holds({difference - half - 1e-9, difference + half + 1e-9}, gain);
-  tally.fitted.width += (mean.high - mean.low) / sigma;
+  tally.fitted.gain += holds({difference - half, difference + half}, gain);
+  tally.fitted.width += (mean.high - mean.low) / study.sigma;
 
-  const auto posterior = surfaces::ShrunkenPosterior::of(fit, model);
   const surfaces::Prediction expected = posterior->predict(at);
   const surfaces::Interval shrunken = *expected.confidence_interval();
   const Eigen::MatrixXd draws = posterior->means(two);
   std::vector<double> gains;
   for (Eigen::Index i = 0; i < draws.rows(); ++i) gains.push_back(draws(i, 0) - draws(i, 1));
-  const surfaces::Interval of_gain = surfaces::central_interval(gains, 0.95);
-  tally.posterior.mean += holds(shrunken, over_grid[best]);
+  tally.posterior.mean += holds(shrunken, there);
   tally.posterior.next += holds(*expected.prediction_interval(), next);
   tally.posterior.five += holds(*surfaces::mean_range(expected, 5), five);
-  tally.posterior.gain += holds({of_gain.low - 1e-9, of_gain.high + 1e-9}, gain);
-  tally.posterior.width += (shrunken.high - shrunken.low) / sigma;
+  tally.posterior.gain += holds(surfaces::central_interval(gains, 0.95), gain);
+  tally.posterior.width += (shrunken.high - shrunken.low) / study.sigma;
+}
+
+void print_case(const Case& of, const Setting& setting, int studies) {
+  Tally tally;
+  for (int study = 0; study < studies; ++study) {
+    add_study(of, setting, static_cast<std::uint64_t>(study), tally);
+  }
+  const double n = studies;
+  const Rates &a = tally.fitted, &b = tally.posterior;
+  fmt::print(
+      "| {} | {} | {} | {:.3f} → {:.3f} | {:.3f} → {:.3f} | {:.3f} → {:.3f} | {:.3f} → {:.3f} | "
+      "{:.2f} |\n",
+      of.factors, std::isinf(of.noise) ? "nothing matters" : fmt::format("{}", of.noise), of.kind,
+      a.mean / n, b.mean / n, a.next / n, b.next / n, a.five / n, b.five / n, a.gain / n,
+      b.gain / n, b.width / a.width);
+  std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   const int studies = count > 1 ? std::atoi(arguments[1]) : 1'000;
-  const double nothing = std::numeric_limits<double>::infinity();
+  const std::string only = count > 2 ? arguments[2] : "";
+  const std::map<std::string, std::vector<int>> kinds{{"none", {2, 3, 5, 6}},
+                                                      {"backward", {2, 3}},
+                                                      {"whole-plots", {3}},
+                                                      {"huber", {2, 3}},
+                                                      {"gaussian-process", {2, 3, 4}}};
   fmt::print(
-      "| factors | noise | selection | mean | next run | mean of 5 | gain | width "
+      "| factors | noise | kind | mean | next run | mean of 5 | gain | width "
       "|\n|---|---|---|---|---|---|---|---|\n");
-  for (const bool selection : {false, true}) {
-    for (const int k : {2, 3, 5, 6}) {
-      if (selection && k > 3) continue;
-      const std::vector<doe::Factor> factors = factors_of(k);
-      doe::DesignRequest request;
-      request.factors = factors;
-      request.model = doe::Model::named("quadratic", factors);
-      request.options.center_runs = 5;
-      const Eigen::MatrixXd runs = doe::build_design("fccd", request).coded();
-      const Eigen::MatrixXd grid = grid_of(k);
-      for (const double noise : {0.05, 0.3, 0.6, 1.0, 2.0, nothing}) {
-        Tally tally;
-        for (int study = 0; study < studies; ++study) {
-          add_study({k, noise, selection}, runs, grid, request.model,
-                    static_cast<std::uint64_t>(study), tally);
-        }
-        const double n = studies;
-        const Rates &a = tally.fitted, &b = tally.posterior;
-        fmt::print(
-            "| {} | {} | {} | {:.3f} → {:.3f} | {:.3f} → {:.3f} | {:.3f} → {:.3f} | {:.3f} → "
-            "{:.3f} | {:.2f} |\n",
-            k, std::isinf(noise) ? "nothing matters" : fmt::format("{}", noise),
-            selection ? "backward" : "none", a.mean / n, b.mean / n, a.next / n, b.next / n,
-            a.five / n, b.five / n, a.gain / n, b.gain / n, b.width / a.width);
+  for (const auto& [kind, numbers] : kinds) {
+    if (!only.empty() && kind != only) continue;
+    for (const int k : numbers) {
+      const Setting setting = setting_of({kind, k, 0});
+      for (const double noise : {0.05, 0.3, 0.6, 1.0, 2.0, kNothing}) {
+        print_case({kind, k, noise}, setting, studies);
       }
     }
   }

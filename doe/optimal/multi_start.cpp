@@ -128,6 +128,7 @@ std::optional<int> SearchTasks::next() {
 
 void SearchTasks::finish(int i, double value, Eigen::MatrixXd design) {
   ended_[static_cast<std::size_t>(i)] = {(*this)[i].start, value, std::move(design)};
+  any_finished_ = true;
 }
 
 std::vector<Candidate> SearchTasks::finished() {

@@ -52,6 +52,8 @@ class SearchTasks {
   /// To be polled often: once true, a search ends with its current design.
   bool out_of_time() const { return out_of_time_(); }
 
+  bool any_finished() const { return any_finished_; }
+
   int begun() const { return begun_; }
 
   /// The finished tasks, in task order.
@@ -63,6 +65,7 @@ class SearchTasks {
   std::vector<std::optional<Candidate>> ended_;
   std::atomic<int> next_ = 0;
   std::atomic<int> begun_ = 0;
+  std::atomic<bool> any_finished_ = false;
 };
 
 /// Runs tasks until none is left: rough searches from random starts, thorough ones from given

@@ -12,7 +12,8 @@ constexpr double kRoughGain = 1e-3;      ///< gain at which a search from a rand
 constexpr double kThoroughGain = 1e-12;  ///< the same for the few best
 constexpr double kEqualityTolerance = 1e-6;
 constexpr int kMaxInRound = 4096;
-constexpr int kMinStarts = 1900;  ///< a best found by one start in 400 is then rarely missed
+constexpr double kCheapWork = 1e8;  ///< runs x columns^2 of a design whose value takes no time
+constexpr int kMinStarts = 1900;    ///< a best found by one start in 400 is then rarely missed
 
 Eigen::MatrixXd first_design(const ExchangeProblem& problem, std::uint64_t seed, int start,
                              const Eigen::MatrixXd& core) {
@@ -26,10 +27,19 @@ Eigen::MatrixXd first_design(const ExchangeProblem& problem, std::uint64_t seed,
   return design;
 }
 
+/// Whether the time limit leaves no time for the exact value of one more design.
+bool too_late_for(const ExchangeProblem& problem, const SearchTasks& tasks) {
+  const double columns = problem.space.column_count();
+  return problem.runs * columns * columns > kCheapWork && tasks.out_of_time() &&
+         (tasks.polishing() || tasks.any_finished());
+}
+
 /// Rounding may lower a value that is nearly optimal: a polished design is never worse than before.
 void finish_exchange(const ExchangeProblem& problem, SearchTasks& tasks, ExchangeTask ended) {
   const Candidate& before = tasks[ended.number];
-  const auto value = exact_value(problem, ended.design);
+  const bool unvalued = too_late_for(problem, tasks);
+  if (unvalued && !tasks.polishing()) return;
+  const auto value = unvalued ? std::nullopt : exact_value(problem, ended.design);
   if (tasks.polishing() && !(value > before.value)) {
     tasks.finish(ended.number, before.value, before.design);
   } else if (value) {

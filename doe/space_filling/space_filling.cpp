@@ -34,9 +34,9 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMaxRuns = 2000;  // including existing ones: the search stores a number for every
-                                // pair
-constexpr double kMaxWork = 1e8;  // runs x columns^2 of a design that is checked for its rank
+constexpr int kMaxRuns = 2000;     // including existing ones: the search stores a number for every
+                                   // pair
+constexpr double kMaxWork = 1e8;   // runs x columns^2 of a design that is checked for its rank
 constexpr double kRounded = 1e-9;  // by which rounded settings change a distance
 constexpr int kPoolPerRun = 20;    // allowed points from which a constrained search starts
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/parallel.h"
 #include "surfaces/distributions.h"
 #include "surfaces/least_squares/fit_parts.h"
 #include "surfaces/models/kriging.h"
@@ -128,6 +129,30 @@ void leave_one_out(GaussianProcess& fit, const GroupedRuns& runs, const Kriging&
   if (total > 0) fit.predicted_r2 = 1 - *fit.press / total;
 }
 
+/// All but the leave-one-out residuals.
+GaussianProcess process_of(const doe::Model& model, Transform transform, const GroupedRuns& runs,
+                           const Eigen::VectorXd& logs, const Kriging& kriging) {
+  GaussianProcess fit;
+  fit.model = model;
+  fit.transform = transform;
+  fit.n = runs.n;
+  fit.parameters = named_parameters(logs, model.factors());
+  fit.process_sigma = std::sqrt(kriging.variance);
+  fit.sigma = fit.process_sigma * std::sqrt(kriging.noise_ratio);
+  fit.df = runs.df();
+  fit.log_likelihood = kriging.log_likelihood;
+  fit.correlation = Correlation(model.factors(), logs.head(logs.size() - 1));
+  fit.beta = kriging.beta;
+  fit.points = runs.points;
+  fit.runs_at = runs.runs_at;
+  fit.point_of_run = runs.point_of_run;
+  fit.weights = kriging.weights;
+  fit.root = kriging.root;
+  fit.whitened_mean = kriging.whitened_mean;
+  fit.mean_root = kriging.mean_root;
+  return fit;
+}
+
 }  // namespace
 
 GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::MatrixXd& coded,
@@ -145,28 +170,24 @@ GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::Matri
         "the Gaussian process with these parameters cannot be computed: its points are too "
         "similar; raise the noise ratio");
   }
-  GaussianProcess fit;
-  fit.model = model;
-  fit.transform = options.transform;
-  fit.n = runs.n;
-  fit.parameters = named_parameters(logs, model.factors());
-  fit.process_sigma = std::sqrt(kriging->variance);
-  fit.sigma = fit.process_sigma * std::sqrt(kriging->noise_ratio);
-  fit.df = runs.df();
-  fit.log_likelihood = kriging->log_likelihood;
+  GaussianProcess fit = process_of(model, options.transform, runs, logs, *kriging);
   leave_one_out(fit, runs, *kriging, z);
   fit.coded = coded;
   fit.observed = y;
-  fit.correlation = Correlation(model.factors(), logs.head(logs.size() - 1));
-  fit.beta = kriging->beta;
-  fit.points = runs.points;
-  fit.runs_at = runs.runs_at;
-  fit.point_of_run = runs.point_of_run;
-  fit.weights = kriging->weights;
-  fit.root = kriging->root;
-  fit.whitened_mean = kriging->whitened_mean;
-  fit.mean_root = kriging->mean_root;
   return fit;
+}
+
+std::vector<GaussianProcess> drawn_processes(const GaussianProcess& fit, int count, int threads) {
+  const GroupedRuns runs =
+      grouped(fit.model, fit.coded, transformed_responses(fit.observed, fit.transform));
+  const std::vector<Eigen::VectorXd> drawn =
+      drawn_parameters(runs, log_parameters(fit.parameters, fit.model.factors()), count, threads);
+  std::vector<GaussianProcess> processes(drawn.size());
+  parallel_for(static_cast<int>(drawn.size()), threads, [&](int i) {
+    const std::optional<Kriging> kriging = solve_kriging(runs, drawn[i]);
+    processes[i] = process_of(fit.model, fit.transform, runs, drawn[i], *kriging);
+  });
+  return processes;
 }
 
 double GaussianProcess::loo_coverage(double level) const {

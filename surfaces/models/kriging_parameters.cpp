@@ -4,14 +4,18 @@
 #include <ceres/gradient_problem.h>
 #include <ceres/gradient_problem_solver.h>
 
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.h"
 #include "surfaces/fit.h"
+#include "surfaces/models/posterior_draws.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -34,6 +38,10 @@ struct Prior {
 
   Eigen::VectorXd scores(const Eigen::VectorXd& parameters) const {
     return (parameters - centre).cwiseQuotient(deviation);
+  }
+
+  Eigen::MatrixXd precision() const {
+    return deviation.array().square().inverse().matrix().asDiagonal();
   }
 };
 
@@ -97,7 +105,92 @@ std::vector<Eigen::VectorXd> starts(const GroupedRuns& runs, const Prior& prior,
   return chosen;
 }
 
+/// The precision of a normal approximation of the posterior at its mode: the second derivatives of
+/// the objective by differences of its gradient, nowhere below a part of the prior's.
+Eigen::MatrixXd precision_at(const Objective& objective, const Prior& prior,
+                             const Eigen::VectorXd& mode) {
+  constexpr double kStep = 1e-3, kLeastOfPrior = 0.25;
+  const Eigen::Index count = mode.size();
+  Eigen::MatrixXd precision = prior.precision();
+  for (Eigen::Index i = 0; i < count; ++i) {
+    Eigen::VectorXd above = mode, below = mode, slope_above(count), slope_below(count);
+    above[i] += kStep;
+    below[i] -= kStep;
+    double cost = 0;
+    if (objective.Evaluate(above.data(), &cost, slope_above.data()) &&
+        objective.Evaluate(below.data(), &cost, slope_below.data())) {
+      precision.col(i) = (slope_above - slope_below) / (2 * kStep);
+    }
+  }
+  const Eigen::MatrixXd symmetric = (precision + precision.transpose()) / 2;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric);
+  const double least = kLeastOfPrior * prior.precision().diagonal().minCoeff();
+  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(least).asDiagonal() *
+         eigen.eigenvectors().transpose();
+}
+
+/// The mixture that parameters are proposed from: mostly Student's t about the mode, and the prior,
+/// which has the directions in which the runs decide nothing.
+class Proposals {
+ public:
+  Proposals(const Prior& prior, Eigen::VectorXd mode, const Eigen::MatrixXd& precision)
+      : prior_(prior), mode_(std::move(mode)), root_(precision) {}
+
+  Eigen::VectorXd draw(PosteriorDraws& random) const {
+    const Eigen::VectorXd normals = random.normals(mode_.size());
+    if (random.uniform() < kOfPrior) {
+      return prior_.centre + prior_.deviation.cwiseProduct(normals);
+    }
+    const double scale = std::sqrt(kFreedom / random.chi_squared(kFreedom));
+    return mode_ + scale * root_.matrixU().solve(normals);
+  }
+
+  /// The logarithm of the density, up to a constant.
+  double log_density(const Eigen::VectorXd& parameters) const {
+    const auto count = static_cast<double>(mode_.size());
+    const double of_prior = -0.5 * prior_.scores(parameters).squaredNorm() -
+                            prior_.deviation.array().log().sum() -
+                            count / 2 * std::log(2 * std::numbers::pi);
+    const double square = (root_.matrixU() * (parameters - mode_)).squaredNorm();
+    const double of_mode = std::lgamma((kFreedom + count) / 2) - std::lgamma(kFreedom / 2) -
+                           count / 2 * std::log(kFreedom * std::numbers::pi) +
+                           root_.matrixLLT().diagonal().array().log().sum() -
+                           (kFreedom + count) / 2 * std::log1p(square / kFreedom);
+    return std::log(kOfPrior * std::exp(of_prior) + (1 - kOfPrior) * std::exp(of_mode));
+  }
+
+ private:
+  static constexpr double kOfPrior = 0.2, kFreedom = 5;
+
+  const Prior& prior_;
+  Eigen::VectorXd mode_;
+  Eigen::LLT<Eigen::MatrixXd> root_;
+};
+
 }  // namespace
+
+std::vector<Eigen::VectorXd> drawn_parameters(const GroupedRuns& runs, const Eigen::VectorXd& mode,
+                                              int count, int threads) {
+  constexpr int kProposed = 512;
+  const Prior prior(runs.factors);
+  const Objective objective(runs, prior);
+  const Proposals proposals(prior, mode, precision_at(objective, prior, mode));
+  PosteriorDraws random;
+  std::vector<Eigen::VectorXd> proposed{mode};  // so that one can be evaluated
+  while (static_cast<int>(proposed.size()) < kProposed) proposed.push_back(proposals.draw(random));
+  std::vector<double> log_weights(proposed.size());
+  parallel_for(kProposed, threads, [&](int i) {
+    log_weights[i] = -objective.value(proposed[i]) - proposals.log_density(proposed[i]);
+  });
+  const std::vector<double> cumulative = cumulative_of(log_weights);
+  std::vector<Eigen::VectorXd> drawn;
+  for (int i = 0; i < count; ++i) {  // systematic resampling
+    const double at = (i + 0.5) / count * cumulative.back();
+    drawn.push_back(
+        proposed[std::lower_bound(cumulative.begin(), cumulative.end(), at) - cumulative.begin()]);
+  }
+  return drawn;
+}
 
 Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, int threads) {
   const Prior prior(runs.factors);

@@ -6,7 +6,7 @@
 
 #include "doe/design.h"
 #include "surfaces/distributions.h"
-#include "surfaces/models/shrunken_posterior.h"
+#include "surfaces/models/posterior.h"
 #include "surfaces/quantiles.h"
 
 namespace doetune::surfaces {
@@ -113,7 +113,7 @@ double welch_df(double error_a, double df_a, double error_b, double df_b) {
   return squared(a + b) / (squared(a) / df_a + squared(b) / df_b);
 }
 
-Gain posterior_gain(const std::string& name, const ShrunkenPosterior& posterior,
+Gain posterior_gain(const std::string& name, const Posterior& posterior,
                     const Transform& transform, const Eigen::MatrixXd& points, double level) {
   const Eigen::MatrixXd draws = posterior.means(points);
   std::vector<double> differences, ratios;

@@ -1,5 +1,5 @@
 #include "surfaces/optimum/joint_errors.h"
-#include "surfaces/models/shrunken_posterior.h"
+#include "surfaces/models/posterior.h"
 
 #include <fmt/format.h>
 

@@ -62,6 +62,7 @@ Front searched_front(const OptimumRequest& request, const SettingsSearch& search
   Front all{Eigen::MatrixXd(points, request.factors.size()), Eigen::MatrixXd(goals.size(), points)};
   Eigen::Index at = 0;
   for (const Front& part : parts) {
+    if (part.natural.rows() == 0) continue;  // nothing feasible there
     all.natural.middleRows(at, part.natural.rows()) = part.natural;
     all.costs.middleCols(at, part.natural.rows()) = part.costs;
     at += part.natural.rows();
