@@ -45,8 +45,9 @@ constexpr Return kNotSupported = 3;
 constexpr Return kNotFound = 6;
 
 std::recursive_mutex mutex;
-json machine;
-std::vector<std::unique_ptr<NvmlDevice>> gpus;
+// Never destroyed: a thread that was left hanging may still ask when the program ends.
+json& machine = *new json;
+auto& gpus = *new std::vector<std::unique_ptr<NvmlDevice>>;
 
 std::unique_ptr<NvmlDevice> make_device(const json& about) {
   auto device = std::make_unique<NvmlDevice>();
@@ -209,11 +210,12 @@ namespace {
 
 /// PCIe and NVLink counters are 64 bits wide, power is 32.
 void fill(Handle device, FieldValue& field) {
-  static const std::map<unsigned, const char*> keys{{kPowerNow_mw, "power_now_mW"},
-                                                    {kPcieSent_b, "pcie_sent"},
-                                                    {kPcieReceived_b, "pcie_received"},
-                                                    {kNvlinkSent_kib, "nvlink_sent_KiB"},
-                                                    {kNvlinkReceived_kib, "nvlink_received_KiB"}};
+  static const auto& keys =  // never destroyed, like the GPUs
+      *new std::map<unsigned, const char*>{{kPowerNow_mw, "power_now_mW"},
+                                           {kPcieSent_b, "pcie_sent"},
+                                           {kPcieReceived_b, "pcie_received"},
+                                           {kNvlinkSent_kib, "nvlink_sent_KiB"},
+                                           {kNvlinkReceived_kib, "nvlink_received_KiB"}};
   const auto key = keys.find(field.field);
   const bool link = field.field == kNvlinkSent_kib || field.field == kNvlinkReceived_kib;
   if (key == keys.end() || (link && field.scope != kAllLinks)) {
