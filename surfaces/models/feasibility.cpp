@@ -184,8 +184,14 @@ Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen
 }
 
 Eigen::VectorXd Feasibility::probabilities(const Eigen::MatrixXd& coded) const {
-  const Probabilities eta = (model.matrix(coded) * draws).array();
-  return (1 + (-eta).exp()).inverse().rowwise().mean();
+  constexpr Eigen::Index kRows = 32;  // whose temporaries stay in the cache and in the heap
+  Eigen::VectorXd probabilities(coded.rows());
+  for (Eigen::Index first = 0; first < coded.rows(); first += kRows) {
+    const Eigen::Index rows = std::min(kRows, coded.rows() - first);
+    const Probabilities eta = (model.matrix(coded.middleRows(first, rows)) * draws).array();
+    probabilities.segment(first, rows) = (1 + (-eta).exp()).inverse().rowwise().mean();
+  }
+  return probabilities;
 }
 
 double Feasibility::probability(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {

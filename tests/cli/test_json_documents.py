@@ -14,15 +14,15 @@ from cli_case import CliCase, main
 BENCH = """#!/bin/sh
 [ "$1 $2 $3" = "2 4 slow" ] && exit 77
 awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN {
-  printf "{\\"y\\": %.17g, \\"z\\": %.17g}\\n", 10 - a * a - (b - 1) * (b - 1) + (c == "fast") + 0.01 * sin(100 * a + 7 * b),
-    exp(0.3 * a + 0.01 * sin(50 * b)) }'
+  printf "{\\"y\\": %.17g, \\"z\\": %.17g}\\n", 10 - a * a - (b - 1) * (b - 1) + (c == "fast") + 0.01 * sin(1e4 * sin(3 * a + 7 * b + (c == "fast"))),
+    exp(0.3 * a + 0.01 * sin(1e4 * sin(5 * a + 3 * b + (c == "fast")))) }'
 """
 
 STUDY = """seed: 5
 command: [./bench, "{a}", "{b}", "{c}"]
 factors:
-  a: {low: -2, high: 2, baseline: 1}
-  b: {low: 0, high: 4, baseline: 3}
+  a: {low: -2, high: 2, step: 0.25, baseline: 1}
+  b: {low: 0, high: 4, step: 0.25, baseline: 3}
   c: {levels: [slow, fast], baseline: slow}
 design: {type: d-optimal, runs: 24}
 responses:
@@ -54,7 +54,7 @@ CALLS = [
     ("optimize", ["optimize", "tune"], 0),
     ("optimize", ["optimize", "tune", "--goal", "y=at_least:20"], 6),
     ("confirm", ["confirm", "tune", "-n", "2", "--dry-run"], 0),
-    ("confirm", ["confirm", "tune", "-n", "2"], 8),
+    ("confirm", ["confirm", "tune", "-n", "2"], 0),
     ("augment", ["augment", "tune", "--runs", "2", "--dry-run"], 0),
     ("restore", ["restore", "tune"], 0),
     ("report", ["report", "tune", "--format", "html,md,json"], 0),
