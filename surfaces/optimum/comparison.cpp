@@ -113,8 +113,8 @@ double welch_df(double error_a, double df_a, double error_b, double df_b) {
   return squared(a + b) / (squared(a) / df_a + squared(b) / df_b);
 }
 
-Gain posterior_gain(const std::string& name, const Posterior& posterior,
-                    const Transform& transform, const Eigen::MatrixXd& points, double level) {
+Gain posterior_gain(const std::string& name, const Posterior& posterior, const Transform& transform,
+                    const Eigen::MatrixXd& points, double level) {
   const Eigen::MatrixXd draws = posterior.means(points);
   std::vector<double> differences, ratios;
   for (Eigen::Index i = 0; i < draws.rows(); ++i) {
