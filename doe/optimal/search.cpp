@@ -37,9 +37,8 @@ bool too_late_for(const ExchangeProblem& problem, const SearchTasks& tasks) {
 /// Rounding may lower a value that is nearly optimal: a polished design is never worse than before.
 void finish_exchange(const ExchangeProblem& problem, SearchTasks& tasks, ExchangeTask ended) {
   const Candidate& before = tasks[ended.number];
-  const bool unvalued = too_late_for(problem, tasks);
-  if (unvalued && !tasks.polishing()) return;
-  const auto value = unvalued ? std::nullopt : exact_value(problem, ended.design);
+  const auto value =
+      too_late_for(problem, tasks) ? std::nullopt : exact_value(problem, ended.design);
   if (tasks.polishing() && !(value > before.value)) {
     tasks.finish(ended.number, before.value, before.design);
   } else if (value) {

@@ -227,11 +227,7 @@ MeanErrors GaussianProcess::mean_errors(const Eigen::MatrixXd& coded_points) con
   const Eigen::MatrixXd cross = w.transpose() * r;
   const Eigen::MatrixXd rest = w.transpose() * correlation.matrix(points, points) * w - cross -
                                cross.transpose() + correlation.matrix(coded_points, coded_points);
-  const Eigen::LDLT<Eigen::MatrixXd> ldlt(rest);
-  const Eigen::VectorXd scales = ldlt.vectorD().cwiseMax(0).cwiseSqrt();
-  Eigen::MatrixXd lower = ldlt.matrixL();
-  lower = lower * scales.asDiagonal();
-  errors.own = process_sigma * (ldlt.transpositionsP().transpose() * lower);
+  errors.own = process_sigma * covariance_root(rest);
   return errors;
 }
 

@@ -1,8 +1,8 @@
 #include "surfaces/models/gaussian_process_posterior.h"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 
+#include "surfaces/models/kriging.h"
 #include "surfaces/models/posterior_draws.h"
 
 namespace doetune::surfaces {
@@ -20,11 +20,8 @@ JointMeans joint_means(const GaussianProcess& process, const Eigen::MatrixXd& co
     joint.mean[i] = process.predict(coded.row(i).transpose()).mean;
   }
   const MeanErrors errors = process.mean_errors(coded);
-  const Eigen::LDLT<Eigen::MatrixXd> covariance(errors.of_runs * errors.of_runs.transpose() +
-                                                errors.own * errors.own.transpose());
-  const Eigen::MatrixXd lower = covariance.matrixL();
-  joint.root = covariance.transpositionsP().transpose() *
-               (lower * covariance.vectorD().cwiseMax(0).cwiseSqrt().asDiagonal());
+  joint.root = covariance_root(errors.of_runs * errors.of_runs.transpose() +
+                               errors.own * errors.own.transpose());
   return joint;
 }
 
@@ -46,9 +43,9 @@ GaussianProcessPosterior::GaussianProcessPosterior(const GaussianProcess& fit, i
 Eigen::MatrixXd GaussianProcessPosterior::means(const Eigen::MatrixXd& coded) const {
   PosteriorDraws random;
   Eigen::MatrixXd draws(kDraws, coded.rows());
-  for (int first = 0; first < kProcesses; ++first) {
-    const JointMeans joint = joint_means(processes_[first], coded);
-    for (int draw = first; draw < kDraws; draw += kProcesses) {
+  for (int process = 0; process < kProcesses; ++process) {
+    const JointMeans joint = joint_means(processes_[process], coded);
+    for (int draw = process; draw < kDraws; draw += kProcesses) {
       draws.row(draw) = joint.mean + scales_[draw] * (joint.root * random.normals(coded.rows()));
     }
   }

@@ -48,6 +48,13 @@ std::optional<Kriging> solve_kriging(const GroupedRuns& runs,
   return kriging;
 }
 
+Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance) {
+  const Eigen::LDLT<Eigen::MatrixXd> ldlt(covariance);
+  Eigen::MatrixXd lower = ldlt.matrixL();
+  lower = lower * ldlt.vectorD().cwiseMax(0).cwiseSqrt().asDiagonal();
+  return ldlt.transpositionsP().transpose() * lower;
+}
+
 Eigen::MatrixXd projection(const Kriging& kriging) {
   const Eigen::Index m = kriging.weights.size();
   const Eigen::MatrixXd solved_mean = kriging.root.matrixU().solve(kriging.whitened_mean);

@@ -1,4 +1,4 @@
-// Kriging algebra for given covariance parameters; internal to gaussian_process.cpp.
+// Kriging algebra for given covariance parameters; internal to Gaussian processes.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -51,6 +51,9 @@ Eigen::MatrixXd projection(const Kriging& kriging);
 /// in the number of points once P is known: all derivatives are traces with one matrix.
 Eigen::VectorXd likelihood_gradient(const GroupedRuns& runs, const Kriging& kriging,
                                     const Eigen::VectorXd& log_parameters);
+
+/// A matrix A with A A' = covariance, which may be singular.
+Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance);
 
 inline constexpr double kMinNoiseRatio = 1e-9;
 

@@ -4,9 +4,9 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
+#include "surfaces/least_squares/blocks.h"
 #include "surfaces/least_squares/solution.h"
 #include "surfaces/least_squares/whole_plots.h"
 #include "surfaces/models/posterior_draws.h"
@@ -24,20 +24,8 @@ constexpr double kLowestRatio = 1e-2;
 
 /// 1 and sum-to-zero contrasts of the blocks.
 Eigen::MatrixXd constant_and_blocks(const std::vector<int>& blocks, Eigen::Index n) {
-  std::map<int, Eigen::Index> numbers;
-  for (const int block : blocks) numbers.emplace(block, 0);
-  Eigen::Index count = 0;
-  for (auto& [block, number] : numbers) number = count++;
-  Eigen::MatrixXd columns = Eigen::MatrixXd::Zero(n, std::max<Eigen::Index>(1, count));
-  columns.col(0).setOnes();
-  for (Eigen::Index i = 0; count > 1 && i < n; ++i) {
-    const Eigen::Index number = numbers.at(blocks[static_cast<std::size_t>(i)]);
-    if (number + 1 < count) {
-      columns(i, 1 + number) = 1;
-    } else {
-      columns.row(i).tail(count - 1).setConstant(-1);
-    }
-  }
+  Eigen::MatrixXd columns(n, block_count(blocks));
+  columns << Eigen::VectorXd::Ones(n), block_contrasts(blocks, n);
   return columns;
 }
 
