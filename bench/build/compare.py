@@ -73,7 +73,7 @@ class Tree:
             self.build(preset, "doetune", "stream-inference")
         elif what == "one-source":
             self.build(preset, "test_report")
-            self.run(self.directory / "build/release/tests/reports/test_report")
+            self.run(next((self.directory / "build/release").rglob("test_report")))
         else:
             self.build(preset)
         return processor_seconds() - before, time.monotonic() - begin
