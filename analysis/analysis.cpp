@@ -139,49 +139,16 @@ double min_feasibility_of(const Analysis& analysis) {
   return std::min(study.feasibility, reached);
 }
 
-/// The study's goal; open ends of a ramp are infinite until the surface is known.
-std::optional<Goal> goal_of(const study::Response& response) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (!response.goal) return std::nullopt;
-  return Goal{*response.goal,
-              response.low.value_or(-kInfinity),
-              response.high.value_or(kInfinity),
-              response.target.value_or(0),
-              response.weight,
-              response.importance,
-              1,
-              response.confidence,
-              response.of};
-}
-
 /// The goal of a response by the study or, instead, by the options; its weight is the study's.
 std::optional<Goal> wanted_goal(const study::Response& response, const AnalysisOptions& options) {
   const auto given = options.goals.find(response.name);
-  if (given == options.goals.end()) return goal_of(response);
+  if (given == options.goals.end()) return stated_goal(response);
   Goal goal = given->second;
   goal.weight = response.weight;
   goal.importance = response.importance;
   goal.confidence = response.confidence;
   goal.of = response.of;
   return goal;
-}
-
-/// Ramps end at the lowest and highest prediction in the region unless the study says otherwise; a
-/// ramp to a target is symmetric and reaches the end farther from the target.
-void close_ramp(Goal& goal, surfaces::Interval predicted) {
-  const double range = predicted.high - predicted.low;
-  goal.scale = range > 0 ? range : std::max(1.0, std::abs(predicted.high));
-  if (goal.is_limit()) return;
-  // If the response is constant, the ramp is centred on it: desirability one half everywhere.
-  double low = range > 0 ? predicted.low : predicted.low - goal.scale;
-  double high = range > 0 ? predicted.high : predicted.high + goal.scale;
-  if (goal.type == GoalType::kTarget) {
-    const double reach = std::max({goal.target - low, high - goal.target, goal.scale});
-    low = goal.target - reach;
-    high = goal.target + reach;
-  }
-  if (std::isinf(goal.low)) goal.low = std::min(low, goal.high - goal.scale);
-  if (std::isinf(goal.high)) goal.high = std::max(high, goal.low + goal.scale);
 }
 
 /// Settings of infeasible runs.
@@ -297,7 +264,7 @@ void close_ramps(surfaces::OptimumRequest& request, const std::vector<surfaces::
                  Analysis& analysis) {
   for (std::size_t r = 0; r < ranges.size(); ++r) {
     if (!request.responses[r].goal) continue;
-    close_ramp(*request.responses[r].goal, ranges[r]);
+    request.responses[r].goal->close(ranges[r].low, ranges[r].high);
     analysis.goals[request.responses[r].name] = *request.responses[r].goal;
   }
 }
@@ -325,7 +292,7 @@ void take_measured(Analysis& analysis, const AnalysisOptions& options) {
     if (!goal || goals.contains(response.response.name)) continue;
     const auto range = measured_range(analysis, response.response.name);
     if (!range) return;
-    close_ramp(*goal, *range);
+    goal->close(range->low, range->high);
     goals[response.response.name] = *goal;
   }
   analysis.goals = std::move(goals);
@@ -354,6 +321,20 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
 }
 
 }  // namespace
+
+std::optional<Goal> stated_goal(const study::Response& response) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (!response.goal) return std::nullopt;
+  return Goal{*response.goal,
+              response.low.value_or(-kInfinity),
+              response.high.value_or(kInfinity),
+              response.target.value_or(0),
+              response.weight,
+              response.importance,
+              1,
+              response.confidence,
+              response.of};
+}
 
 int Analysis::completed() const {
   return static_cast<int>(std::count_if(records.begin(), records.end(), [](const auto& entry) {

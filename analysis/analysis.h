@@ -143,6 +143,10 @@ struct Analysis {
   int completed() const;
 };
 
+/// The goal of a response in the study file, if it has one; the ends that a ramp does not have are
+/// infinite.
+std::optional<surfaces::Goal> stated_goal(const study::Response& response);
+
 /// The probability that settings complete, from the final records of the runs; empty unless some
 /// completed and some were infeasible. Not from runs that validate.
 std::optional<surfaces::Feasibility> completion_model(const study::StudyDirectory& directory);

@@ -148,10 +148,10 @@ class ResponseFit {
 
   /// If the runs do not determine the model: the largest named one that they do; if nothing was
   /// asked for that only this one has, the best of those up to it, as for `model: auto`. Selections
-  /// that start from few terms need no smaller model, and a law or a Gaussian process none at all.
+  /// that start from few terms need no smaller model, and a parametric model none at all.
   void fall_back() {
     const bool polynomial = settings_.surface == SurfaceType::kPolynomial;
-    if (!polynomial && settings_.surface != SurfaceType::kAuto) return;
+    if (doe::is_parametric(settings_.surface)) return;
     const bool selects = settings_.selection != doe::SelectionMethod::kNone;
     if (selects && settings_.selection != doe::SelectionMethod::kBackward) return;
     if (is_determined(model_)) return;

@@ -18,8 +18,9 @@ FittedRuns::FittedRuns(const Analysis& analysis) {
 }
 
 bool any_fit(const Analysis& analysis) {
-  return std::any_of(analysis.responses.begin(), analysis.responses.end(),
-                     [](const ResponseAnalysis& response) { return response.fit.has_value(); });
+  return std::any_of(
+      analysis.responses.begin(), analysis.responses.end(),
+      [](const ResponseAnalysis& response) { return response.surface() != nullptr; });
 }
 
 bool has_goal(const Analysis& analysis) {

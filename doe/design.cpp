@@ -90,9 +90,9 @@ constexpr std::array kDesignTypes{
                "file replicates", "quadratic", true, true},
 };
 
-constexpr std::array<std::string_view, 9> kPointTypeNames{"factorial", "axial",         "center",
-                                                          "table",     "confirmation",  "screening",
-                                                          "optimal",   "space-filling", "baseline"};
+constexpr std::array<std::string_view, 10> kPointTypeNames{
+    "factorial", "axial",   "center",        "table",    "confirmation",
+    "screening", "optimal", "space-filling", "baseline", "proposed"};
 
 void snap_points(const DesignRequest& request, Design& design) {
   std::vector<bool> moved(request.factors.size(), false);

@@ -25,7 +25,8 @@ enum class PointType {
   kScreening,
   kOptimal,
   kSpaceFilling,
-  kBaseline
+  kBaseline,
+  kProposed  ///< by a search, from the runs before it
 };
 
 std::string_view point_type_name(PointType type);

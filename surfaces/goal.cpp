@@ -68,4 +68,20 @@ double Goal::excess(double y) const {
   return 0;
 }
 
+void Goal::close(double lowest, double highest) {
+  const double range = highest - lowest;
+  scale = range > 0 ? range : std::max(1.0, std::abs(highest));
+  if (is_limit()) return;
+  // If the response is constant, the ramp is centred on it: desirability one half everywhere.
+  double from = range > 0 ? lowest : lowest - scale;
+  double to = range > 0 ? highest : highest + scale;
+  if (type == GoalType::kTarget) {
+    const double reach = std::max({target - from, to - target, scale});
+    from = target - reach;
+    to = target + reach;
+  }
+  if (std::isinf(low)) low = std::min(from, high - scale);
+  if (std::isinf(high)) high = std::max(to, low + scale);
+}
+
 }  // namespace doetune::surfaces

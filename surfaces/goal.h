@@ -35,6 +35,10 @@ struct Goal {
   double excess(double y) const;     ///< ramps: distance of y beyond d = 1, in units of high - low
   double met_low() const;            ///< the interval of y in which the goal is met
   double met_high() const;
+
+  /// Sets the scale, and the ends that a ramp does not have, from the lowest and highest response
+  /// there is; a ramp to a target is symmetric and reaches the end farther from the target.
+  void close(double lowest, double highest);
 };
 
 }  // namespace doetune::surfaces

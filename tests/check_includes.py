@@ -12,10 +12,11 @@ MODULES = {
     "surfaces": ["base", "doe"],
     "study": ["base", "doe"],
     "analysis": ["base", "doe", "surfaces", "study"],
+    "tuning": ["base", "doe", "surfaces", "study", "analysis"],
     "runner": ["base", "doe", "study"],
     "runner/measurement": [],
     "reports": ["base", "doe", "surfaces", "study", "analysis"],
-    "cli": ["base", "doe", "surfaces", "study", "analysis", "runner", "reports"],
+    "cli": ["base", "doe", "surfaces", "study", "analysis", "tuning", "runner", "reports"],
     "workloads": ["base", "runner/measurement"],
 }
 

@@ -23,6 +23,15 @@ int command_plan(const Command& command, const Arguments& arguments);
 void describe_evaluate(Options& options);
 int command_evaluate(const Command& command, const Arguments& arguments);
 
+void describe_tune(Options& options);
+int command_tune(const Command& command, const Arguments& arguments);
+
+void describe_next(Options& options);
+int command_next(const Command& command, const Arguments& arguments);
+
+void describe_tell(Options& options);
+int command_tell(const Command& command, const Arguments& arguments);
+
 void describe_augment(Options& options);
 int command_augment(const Command& command, const Arguments& arguments);
 
@@ -31,6 +40,9 @@ int command_run(const Command& command, const Arguments& arguments);
 
 void describe_status(Options& options);
 int command_status(const Command& command, const Arguments& arguments);
+
+void describe_replay(Options& options);
+int command_replay(const Command& command, const Arguments& arguments);
 
 void describe_restore(Options& options);
 int command_restore(const Command& command, const Arguments& arguments);

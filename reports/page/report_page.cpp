@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "analysis/search_story.h"
 #include "base/parallel.h"
 #include "reports/page/assets.h"
 #include "reports/page/report_data.h"
@@ -24,9 +25,14 @@ bool has_optimum(const analysis::Analysis& analysis) {
   return analysis.optimum && analysis.details;
 }
 
+bool was_searched(const analysis::Analysis& analysis) {
+  return analysis::search_story(analysis).has_value();
+}
+
 constexpr std::array kSections{
     Section{"answer", "Answer", always, write_answer},
     Section{"explore", "Explore", has_fit, write_explore},
+    Section{"search", "The search", was_searched, write_search},
     Section{"trade-off", "Trade-off", has_optimum, write_trade_off},
     Section{"effects", "What matters", has_fit, write_effects},
     Section{"robustness", "Robustness", has_fit, write_robustness},
@@ -112,6 +118,7 @@ Page make_page(const analysis::Analysis& analysis) {
             .verdict = analysis::verdict(analysis),
             .profiles = {},
             .contours = {},
+            .searches = {},
             .quality = analysis::design_quality(analysis),
             .trade_offs = {},
             .effects = {},
@@ -124,6 +131,7 @@ Page make_page(const analysis::Analysis& analysis) {
   std::vector<std::function<void()>> parts{
       [&] { page.contours = contour_figures(analysis); },
       [&] { page.profiles = profile_figures(analysis); },
+      [&] { page.searches = search_figures(analysis); },
       [&] { page.trade_offs = trade_off_figures(analysis); },
       [&] { page.effects = effect_figures(analysis); },
       [&] { page.half_normals = half_normal_figures(analysis); },
@@ -145,8 +153,8 @@ std::vector<const Figure*> figures_of(const Page& page) {
     for (const Figure& figure : group) figures.push_back(&figure);
   };
   for (const std::vector<Figure>* group :
-       {&page.profiles, &page.contours, &page.trade_offs, &page.effects, &page.half_normals,
-        &page.perturbations, &page.interactions, &page.tornados}) {
+       {&page.profiles, &page.contours, &page.searches, &page.trade_offs, &page.effects,
+        &page.half_normals, &page.perturbations, &page.interactions, &page.tornados}) {
     take(*group);
   }
   for (const std::vector<Figure>& group : page.diagnostics) take(group);

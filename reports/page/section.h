@@ -19,6 +19,7 @@ struct Page {
   analysis::Verdict verdict;
   std::vector<Figure> profiles;
   std::vector<Figure> contours;
+  std::vector<Figure> searches;
   analysis::DesignQuality quality;
   std::vector<Figure> trade_offs;
   std::vector<Figure> effects;
@@ -50,6 +51,7 @@ std::vector<Section> shown_sections(const analysis::Analysis& analysis);
 
 void write_answer(const Page& page, Markup& out);
 void write_explore(const Page& page, Markup& out);
+void write_search(const Page& page, Markup& out);
 void write_trade_off(const Page& page, Markup& out);
 void write_effects(const Page& page, Markup& out);
 void write_robustness(const Page& page, Markup& out);

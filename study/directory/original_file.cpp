@@ -35,15 +35,21 @@ std::optional<fs::path> original_of(const StudyDirectory& directory) {
   return std::nullopt;
 }
 
+/// Where the original leaves these open, a search chose what the directory has.
+constexpr std::array<std::string_view, 2> kChosen{"design", "fit"};
+
 /// The keys whose values differ, apart from comments and layout.
-std::vector<std::string> different_keys(const YAML::Node& one, const YAML::Node& other) {
+std::vector<std::string> different_keys(const YAML::Node& original, const YAML::Node& read) {
   std::set<std::string> keys;
-  for (const YAML::Node& node : {one, other}) {
+  for (const YAML::Node& node : {original, read}) {
     for (const auto& entry : node) keys.insert(entry.first.Scalar());
   }
   std::vector<std::string> different;
   for (const std::string& key : keys) {
-    if (YAML::Dump(one[key]) != YAML::Dump(other[key])) different.push_back(key);
+    const bool is_open =
+        !original[key] && std::find(kChosen.begin(), kChosen.end(), key) != kChosen.end();
+    if (is_open) continue;
+    if (YAML::Dump(original[key]) != YAML::Dump(read[key])) different.push_back(key);
   }
   return different;
 }

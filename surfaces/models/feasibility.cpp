@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include "base/random.h"
@@ -163,6 +164,36 @@ std::string note_of(int completed, int infeasible) {
   return fmt::format("{} of {} runs completed", completed, completed + infeasible);
 }
 
+/// The number of runs at each point where all completed.
+std::map<std::vector<double>, int> completed_points(const Eigen::MatrixXd& coded,
+                                                    const std::vector<bool>& completed) {
+  std::map<std::vector<double>, int> points;
+  std::set<std::vector<double>> infeasible;
+  for (Eigen::Index i = 0; i < coded.rows(); ++i) {
+    const Eigen::VectorXd row = coded.row(i);
+    std::vector<double> point(row.begin(), row.end());
+    if (completed[static_cast<std::size_t>(i)]) {
+      ++points[std::move(point)];
+    } else {
+      infeasible.insert(std::move(point));
+    }
+  }
+  std::erase_if(points, [&](const auto& entry) { return infeasible.contains(entry.first); });
+  return points;
+}
+
+/// Whether x is the same as `point` but for factors where it is known to be easier.
+bool is_no_harder(const Eigen::Ref<const Eigen::VectorXd>& x, const std::vector<double>& point,
+                  const InfeasibleDirections& infeasible_when) {
+  for (std::size_t k = 0; k < point.size(); ++k) {
+    const double difference = x[static_cast<Eigen::Index>(k)] - point[k];
+    if (difference == 0) continue;
+    if (k >= infeasible_when.size() || !infeasible_when[k]) return false;
+    if ((difference > 0) == (infeasible_when[k] == doe::InfeasibleWhen::kHigher)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
@@ -175,6 +206,8 @@ Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen
   fit.infeasible = static_cast<int>(completed.size()) - fit.completed;
   fit.note = note_of(fit.completed, fit.infeasible);
   fit.draws = posterior_draws(fit.model, coded, completed, Trends(fit.model, infeasible_when));
+  fit.infeasible_when = infeasible_when;
+  fit.completed_at = completed_points(coded, completed);
   for (int c = 0; c < fit.model.column_count(); ++c) {
     const std::vector<double> values(fit.draws.row(c).begin(), fit.draws.row(c).end());
     fit.terms.push_back(
@@ -191,7 +224,19 @@ Eigen::VectorXd Feasibility::probabilities(const Eigen::MatrixXd& coded) const {
     const Probabilities eta = (model.matrix(coded.middleRows(first, rows)) * draws).array();
     probabilities.segment(first, rows) = (1 + (-eta).exp()).inverse().rowwise().mean();
   }
+  for (Eigen::Index i = 0; i < coded.rows(); ++i) {
+    const double ratio = odds_ratio(coded.row(i).transpose());
+    probabilities[i] *= ratio / (1 + (ratio - 1) * probabilities[i]);
+  }
   return probabilities;
+}
+
+double Feasibility::odds_ratio(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
+  int runs = 0;
+  for (const auto& [point, count] : completed_at) {
+    if (is_no_harder(coded_point, point, infeasible_when)) runs += count;
+  }
+  return std::pow(kRanThere, runs);
 }
 
 double Feasibility::probability(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
@@ -202,7 +247,8 @@ Interval Feasibility::interval(const Eigen::Ref<const Eigen::VectorXd>& coded_po
                                double level) const {
   const Eigen::RowVectorXd eta = model.row(coded_point) * draws;
   std::vector<double> values(eta.begin(), eta.end());
-  for (double& value : values) value = 1 / (1 + std::exp(-value));
+  const double ratio = odds_ratio(coded_point);
+  for (double& value : values) value = 1 / (1 + std::exp(-value) / ratio);
   return central_interval(std::move(values), level);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ struct FeasibilityTerm {
 ///   P(x) = mean over draws b of the posterior of 1 / (1 + exp(-x'b)),   x'b over the model's
 ///   columns
 ///
+/// At settings that were run themselves, memory decides alike again: each completed run there, or
+/// at settings that are known to be harder (infeasible_when) and else the same, multiplies the odds
+/// P / (1 - P) by kRanThere. Settings that were also infeasible do not count.
+///
 /// Coefficients have normal priors about 0 with a standard deviation of 10 for the intercept and
 /// the columns of one factor to the first power, and 3 for others: wide enough for the sharp
 /// boundaries of memory limits, and the runs need not determine the model. Averaging over the
@@ -39,6 +44,8 @@ struct Feasibility {
   std::vector<FeasibilityTerm> terms;
   std::string note;       ///< plain-language summary of what the runs show and do not show
   Eigen::MatrixXd draws;  ///< one column per draw of the p coefficients
+  InfeasibleDirections infeasible_when;             ///< k, or empty
+  std::map<std::vector<double>, int> completed_at;  ///< runs by coded point, if all completed
 
   double probability(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const;
 
@@ -48,6 +55,12 @@ struct Feasibility {
   /// The central interval of the posterior of the probability at a point.
   Interval interval(const Eigen::Ref<const Eigen::VectorXd>& coded_point,
                     double level = 0.95) const;
+
+  static constexpr double kRanThere = 10;
+
+ private:
+  /// The factor of the odds at a point.
+  double odds_ratio(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const;
 };
 
 /// The posterior given the runs.

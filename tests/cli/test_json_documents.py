@@ -60,6 +60,10 @@ CALLS = [
     ("report", ["report", "tune", "--format", "html,md,json"], 0),
     ("export", ["export", "tune", "--to", "r"], 0),
     ("import", ["import", "tune.yaml", "tune/results.csv", "-o", "again"], 0),
+    ("tune", ["tune", "search.yaml", "--budget", "12"], 0),
+    ("next", ["next", "search.yaml", "-o", "asked", "--batch", "2"], 0),
+    ("tell", ["tell", "asked", "--run", "1", "y=3", "z=1"], 0),
+    ("replay", ["replay", "search.yaml", "table.csv", "--searches", "2", "--budget", "4,6"], 0),
     ("doctor", ["doctor"], 0),
     ("designs", ["designs"], 0),
     ("workloads", ["workloads"], 0),
@@ -100,6 +104,9 @@ class JsonDocuments(CliCase):
             self.assertIsNone(error, error and f"{list(error.path)}: {error.message[:500]}")
 
     def test_every_command(self):
+        self.write("search.yaml", STUDY.replace("design: {type: d-optimal, runs: 24}\n", "model: linear\n"))
+        rows = [f"{a},{b},{c},{10 - a * a - b},{a * a}" for a in (-2, 0, 2) for b in (0, 4) for c in ("slow", "fast")]
+        self.write("table.csv", "\n".join(["a,b,c,y,z", *rows]) + "\n")
         commands = re.findall(r"^  ([a-z]+)  +\S", self.printed("--help"), re.M)
         self.assertIn("status", commands)
         self.assertLessEqual(set(commands), {name for name, _, _ in CALLS})

@@ -145,6 +145,31 @@ TEST_CASE("A known direction of infeasibility holds everywhere", "[surfaces][fea
   CHECK(lower.probability(Eigen::Vector2d(1, 0)) >= lower.probability(Eigen::Vector2d(-1, 0)));
 }
 
+TEST_CASE("Completed runs multiply the odds at their own settings by ten, each",
+          "[surfaces][feasibility]") {
+  Eigen::MatrixXd coded(8, 1);
+  coded << -1, -0.5, -0.5, 0, 0.25, 0.5, 0.5, 1;
+  const std::vector<bool> completed{true, true, true, true, false, true, false, false};
+  const auto odds = [](double p) { return p / (1 - p); };
+  const auto of_model = [](const Feasibility& fit, double x) {
+    const Eigen::ArrayXd eta = (fit.model.row(at(x)) * fit.draws).array();
+    return (1 + (-eta).exp()).inverse().mean();
+  };
+  const Feasibility fit = fit_feasibility(unit_factors(1), coded, completed);
+  for (const auto& [x, ratio] : {std::pair(0.0, 10.0),
+                                 {-0.5, 100.0},  // two runs
+                                 {-0.25, 1.0},   // none
+                                 {0.5, 1.0},     // one of two was infeasible
+                                 {1.0, 1.0}}) {
+    CHECK(odds(fit.probability(at(x))) == Approx(ratio * odds(of_model(fit, x))));
+  }
+  // Known to be harder where x is higher: a run at 0 speaks for all below.
+  const Feasibility known =
+      fit_feasibility(unit_factors(1), coded, completed, {doe::InfeasibleWhen::kHigher});
+  CHECK(odds(known.probability(at(-0.25))) == Approx(10 * odds(of_model(known, -0.25))));
+  CHECK(odds(known.probability(at(0.1))) == Approx(odds(of_model(known, 0.1))));
+}
+
 TEST_CASE("Runs of one kind only give a plain note", "[surfaces][feasibility]") {
   const Eigen::MatrixXd coded = Eigen::VectorXd::LinSpaced(9, -1, 1);
   const Feasibility all = fit_feasibility(unit_factors(1), coded, std::vector<bool>(9, true));

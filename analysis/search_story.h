@@ -1,0 +1,34 @@
+// How a search run by run went, as data for the report.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+
+namespace doetune::analysis {
+
+/// Consecutive runs of a search: its start, what it proposed, or what confirms.
+struct SearchPhase {
+  enum class Kind { kStart, kProposed, kConfirmation };
+  Kind kind = Kind::kStart;
+  int first = 0, last = 0;  ///< run numbers
+  int completed = 0, infeasible = 0, other = 0;
+  std::optional<int> best;  ///< the best run so far, after the phase
+};
+
+struct SearchStory {
+  std::vector<SearchPhase> phases;
+  /// By run, from 1: the best of the completed runs up to it that meet all limits, by desirability;
+  /// empty before there is one. Runs that validate do not take part.
+  std::vector<std::optional<int>> best_so_far;
+};
+
+/// Empty unless runs were proposed by a search and a response has a goal.
+std::optional<SearchStory> search_story(const Analysis& analysis);
+
+/// "Start", "Search", "Confirmation".
+std::string phase_name(SearchPhase::Kind kind);
+
+}  // namespace doetune::analysis

@@ -1,0 +1,17 @@
+// Validates the optimum of a study by new runs.
+#pragma once
+
+#include <string_view>
+
+#include "cli/command.h"
+#include "study/directory/directory.h"
+
+namespace doetune::cli {
+
+/// Makes confirmation runs at the optimum, and at the baseline, until there are `runs` of each,
+/// prints the verdict and returns the exit code. With --dry-run among the options nothing is made.
+/// `command` is what continues after an interrupt.
+int confirm_optimum(const Options& options, study::StudyDirectory& directory, int runs,
+                    std::string_view command);
+
+}  // namespace doetune::cli

@@ -1,0 +1,86 @@
+#include "study/directory/tell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/nearest_name.h"
+#include "study/directory/journal.h"
+#include "study/directory/results.h"
+#include "study/error.h"
+#include "study/files.h"
+
+namespace doetune::study {
+namespace {
+
+std::vector<std::string> measured_names(const Study& study) {
+  std::vector<std::string> names;
+  for (const Response& response : study.responses) {
+    if (response.formula.empty()) names.push_back(response.name);
+  }
+  return names;
+}
+
+void check_told(const StudyDirectory& directory, const ToldRun& told) {
+  const auto runs = static_cast<int>(directory.plan.runs.size());
+  if (told.run < 1 || told.run > runs) {
+    throw StudyError(fmt::format("run {}: expected a planned run, 1 to {}", told.run, runs));
+  }
+  const std::vector<std::string> names = measured_names(directory.study);
+  for (const auto& [name, value] : told.responses) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw StudyError(fmt::format("run {}: the study measures no response '{}'{}", told.run, name,
+                                   did_you_mean_or_list(name, names)));
+    }
+    if (!std::isfinite(value)) {
+      throw StudyError(fmt::format("run {}: {}: expected a finite number", told.run, name));
+    }
+  }
+  if (told.status != RunStatus::kCompleted) return;
+  for (const std::string& name : names) {
+    if (!told.responses.contains(name)) {
+      throw StudyError(fmt::format("run {}: the response '{}' is missing", told.run, name));
+    }
+  }
+}
+
+/// Whether the journal has this run's end already. Throws StudyError if it has another.
+bool is_recorded(const RunRecord& before, const RunRecord& now) {
+  const bool is_final =
+      before.status == RunStatus::kCompleted || before.status == RunStatus::kInfeasible;
+  if (!is_final) return false;
+  if (before.status == now.status && before.responses == now.responses) return true;
+  throw StudyError(
+      fmt::format("run {} has been recorded otherwise, as {}: a result is not replaced", now.run,
+                  run_status_name(before.status)));
+}
+
+}  // namespace
+
+bool tell_run(const StudyDirectory& directory, const ToldRun& told) {
+  check_told(directory, told);
+  const PlannedRun& run = directory.plan.runs[static_cast<std::size_t>(told.run - 1)];
+  RunRecord record;
+  record.run = told.run;
+  record.status = told.status;
+  record.reason = told.reason;
+  record.settings = settings_texts(directory.study, run);
+  record.host = "told";
+  record.responses = told.responses;
+  add_derived_responses(directory.study, run, record);
+  const DirectoryLock lock(directory.path);
+  Journal journal(directory);
+  std::map<int, RunRecord> records = final_records(journal.content().records);
+  if (const auto before = records.find(told.run); before != records.end()) {
+    if (is_recorded(before->second, record)) return false;
+    record.attempt = before->second.attempt + 1;
+  }
+  journal.append(record);
+  records[told.run] = record;
+  write_file_atomically(directory.results_csv(), results_csv(directory, records));
+  return true;
+}
+
+}  // namespace doetune::study

@@ -1,0 +1,29 @@
+// Records runs that the user made, one at a time.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "study/directory/directory.h"
+#include "study/run_record.h"
+
+namespace doetune::study {
+
+/// What came of a planned run.
+struct ToldRun {
+  int run = 0;
+  RunStatus status = RunStatus::kCompleted;  ///< or infeasible, or failed
+  std::string reason;                        ///< why it did not complete
+  std::map<std::string, double> responses;   ///< of a completed run: all that are measured
+};
+
+/// Appends a run to the journal and rewrites results.csv; the run is recorded when it returns. A
+/// run that has failed may be told again. Returns false, and changes nothing, if the same was
+/// recorded before.
+///
+/// Throws StudyError for a run that is not planned, a response that the study does not have (with
+/// the most similar one) or that is missing, a value that is not finite, and a run that was
+/// recorded otherwise; DirectoryError if the directory is in use or cannot be written.
+bool tell_run(const StudyDirectory& directory, const ToldRun& told);
+
+}  // namespace doetune::study

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""The search for settings run by run, as a user types it, and its replay against a table.
+
+usage: test_tune.py DOETUNE SOURCE_TREE
+"""
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+
+from cli_case import CliCase, DOETUNE, main
+
+# Throughput is best at 6 executors and a batch of 8; memory does not suffice for more than 60 images
+# at a time, nor with a file `cannot` for anything; with `broken` the program fails; `same` and
+# `noise` replace the response.
+BENCH = """#!/usr/bin/env python3
+import json, os, random, sys, time
+executors, batch, run = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
+time.sleep(float(os.environ.get("SLOW", 0)))
+if os.path.exists("broken"):
+    sys.exit("no such model")
+if os.path.exists("cannot") or executors * batch > 60:
+    sys.exit(77)
+error = random.Random(run)
+y = 1000 - 20 * (executors - 6) ** 2 - 1.5 * (batch - 8) ** 2 + error.gauss(0, 2)
+y = 5 if os.path.exists("same") else error.gauss(100, 10) if os.path.exists("noise") else y
+print(json.dumps({"throughput": y, "latency": 2 * batch + executors}))
+"""
+
+STUDY = """seed: 3
+command: [./bench, "{executors}", "{batch}", "{run}"]
+factors:
+  executors: {levels: [1, 2, 3, 4, 5, 6, 7, 8], baseline: 1}
+  batch: {levels: [1, 2, 4, 8, 16, 32], scale: log2, baseline: 2}
+responses:
+  throughput: {unit: images/s, goal: maximize}
+  latency: {unit: ms, goal: at_most, high: 30}
+run: {retries: 0, timeout: 1 min, telemetry: 0}
+confirm: {runs: 2}
+"""
+
+
+class Tune(CliCase):
+    study, program = STUDY, BENCH
+
+    def rows(self, table="results.csv"):
+        with open(self.directory / "tune" / table, newline="") as file:
+            return list(csv.DictReader(file))
+
+    def touch(self, name):
+        self.write(name, "")
+
+    def check_runs(self, budget):
+        """Within the budget, no infeasible configuration twice, no run lost."""
+        rows = self.rows()
+        self.assertLessEqual(len(rows), budget)
+        infeasible = set()
+        for row in rows:
+            settings = (row["executors"], row["batch"])
+            if row["point_type"] == "proposed":
+                self.assertNotIn(settings, infeasible)
+            if row["status"] == "infeasible":
+                infeasible.add(settings)
+        self.assertEqual([int(row["run"]) for row in rows], list(range(1, len(rows) + 1)))
+        return rows
+
+    def test_from_nothing_to_confirmed_settings(self):
+        done = self.doetune("tune", "tune.yaml", "--budget", 24)
+        self.assertIn("CONFIRMED: 2 runs of this configuration", done.stdout)
+        self.assertIn("expected gain", done.stderr)
+        self.assertIn("The search ends: ", done.stderr)
+        self.assertIn("Next: doetune report tune", done.stderr)
+        self.assertNotIn("warning", done.stderr)
+        rows = self.check_runs(24)
+        self.assertEqual((rows[0]["executors"], rows[0]["batch"]), ("1", "2"))  # today's settings first
+        types = [row["point_type"] for row in rows]
+        self.assertEqual((types.count("space-filling"), types.count("confirmation")), (6, 2))
+        self.assertIn("proposed", types)
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(optimum["settings"], {"executors": 6, "batch": 8})
+        # It is a study like any other, of its own words.
+        self.assertIn("CONFIRMED", self.doetune("report", "tune").stdout)
+        page = (self.directory / "tune/report/report.html").read_text()
+        story = page[page.index('<section id="search"'):]
+        story = story[:story.index("</section>")]
+        best = max((row for row in rows if row["point_type"] == "proposed" and row["throughput"]),
+                   key=lambda row: float(row["throughput"]))
+        self.assertRegex(story, "The search took throughput from .* in run 1 to .* in run " + best["run"])
+        for phase in ("Start", "Search", "Confirmation"):
+            self.assertIn(phase, story)
+        self.assertTrue((self.directory / "tune/report/figures/search-throughput.svg").exists())
+        self.assertIn("gaussian-process", self.doetune("fit", "tune").stdout)
+        # What is finished stays as it is.
+        self.doetune("tune", "tune", "--budget", 24)
+        self.assertEqual(self.rows(), rows)
+
+    def test_a_search_that_was_killed_goes_on(self):
+        search = subprocess.Popen([str(DOETUNE), "tune", "tune.yaml", "--budget", "20"], cwd=self.directory,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  env={**os.environ, "SLOW": "0.3"})
+        journal = self.directory / "tune/runs.jsonl"
+        until = time.monotonic() + 60
+        while time.monotonic() < until and (not journal.exists() or journal.read_text().count('"status"') < 8):
+            time.sleep(0.05)
+        search.send_signal(signal.SIGKILL)
+        search.wait()
+        before = journal.read_text().count('"status"')
+        self.assertGreaterEqual(before, 8)
+        self.doetune("tune", "tune", "--budget", 20)
+        rows = self.check_runs(20)
+        self.assertGreater(len(rows), before)
+        self.assertTrue(all(row["status"] in ("completed", "infeasible") for row in rows))
+
+    def test_the_design_of_the_study_is_the_start(self):
+        self.write("tune.yaml", STUDY + "design: {type: d-optimal, runs: 8}\nmodel: linear\n")
+        self.doetune("tune", "tune.yaml", "--budget", 16)
+        types = [row["point_type"] for row in self.check_runs(16)]
+        self.assertEqual(types[:8], ["optimal"] * 8)
+        self.assertIn("design has 8 runs", self.error_of("tune", "tune.yaml", "--budget", 7, "-o", "b", expect=2))
+        self.assertIn("proposed", types)
+
+    def test_several_runs_at_a_time(self):
+        self.doetune("tune", "tune.yaml", "--budget", 20, "--jobs", 3)
+        types = [row["point_type"] for row in self.check_runs(20)]
+        self.assertEqual(types.count("proposed") % 3, 0)
+
+    def test_a_program_that_never_works(self):
+        self.touch("broken")
+        done = self.doetune("tune", "tune.yaml", "--budget", 20, expect=5)
+        self.assertIn("no run has worked", done.stderr)
+        self.assertIn("no such model", done.stderr)
+        self.assertEqual(sum(row["status"] == "failed" for row in self.rows()), 3)
+
+    def test_settings_that_never_run(self):
+        self.touch("cannot")
+        done = self.doetune("tune", "tune.yaml", "--budget", 12, expect=5)
+        self.assertIn("None of 10 runs that were tried has completed", done.stderr)
+        self.check_runs(12)
+
+    def test_constant_responses(self):
+        self.touch("same")
+        done = self.doetune("tune", "tune.yaml", "--budget", 16)
+        self.assertIn("NO GAIN", done.stdout)
+        rows = [row for row in self.check_runs(16) if row["point_type"] == "proposed"]
+        settings = [(row["executors"], row["batch"]) for row in rows]
+        self.assertEqual(len(settings), len(set(settings)))  # it looked elsewhere each time
+
+    def test_nothing_but_noise(self):
+        self.touch("noise")
+        done = subprocess.run([str(DOETUNE), "tune", "tune.yaml", "--budget", "20"], cwd=self.directory,
+                              capture_output=True, text=True, timeout=300)
+        self.assertIn(done.returncode, (0, 5, 8), done.stderr)
+        self.assertIn("The search ends: ", done.stderr)
+        self.check_runs(20)
+
+    def test_small_budgets(self):
+        done = self.doetune("tune", "tune.yaml", "--budget", 1)
+        self.assertIn("Next: doetune confirm tune", done.stderr)
+        self.assertEqual(len(self.rows()), 1)
+        self.doetune("tune", "tune", "--budget", 20)  # more may be given later
+        self.check_runs(20)
+
+    def test_a_budget_that_is_used_up(self):
+        self.doetune("next", "tune.yaml")
+        self.assertIn("Next: doetune confirm tune", self.doetune("tune", "tune", "--budget", 5).stderr)
+        self.assertEqual(len(self.check_runs(6)), 6)  # the start, which was planned
+
+    def test_mistakes(self):
+        for change, code, message in [
+                (("goal: maximize", "goal: at_least, low: 5"), 3, "a search needs a response with the goal"),
+                (("baseline: 1}", "baseline: 1, hard_to_change: true}"), 3, "does not group runs"),
+                (("[./bench", "[./bensh"), 3, "bensh")]:
+            with self.subTest(message):
+                self.write("wrong.yaml", STUDY.replace(*change))
+                self.assertIn(message, self.error_of("tune", "wrong.yaml", expect=code))
+                self.assertFalse((self.directory / "wrong").exists())
+        self.assertIn("--budget: expected", self.error_of("tune", "tune.yaml", "--budget", 0, expect=2))
+        self.assertIn("--tolerance: expected", self.error_of("tune", "tune.yaml", "--tolerance", "x", expect=2))
+
+    def test_one_usable_level(self):
+        """No model is fitted to a factor that does not vary; the best of all configurations is found."""
+        self.write("tune.yaml", STUDY + 'constraints: ["batch == 4"]\n')
+        done = self.doetune("tune", "tune.yaml", "--budget", 16, expect=5)
+        self.assertIn("every configuration has been tried", done.stderr)
+        self.assertEqual(len(self.check_runs(16)), 8)
+        self.assertIn("throughput 976.7 images/s) is the best", done.stderr)
+
+
+class NextAndTell(CliCase):
+    """The same search, with runs that the user makes."""
+    study = "\n".join(line for line in STUDY.splitlines() if not line.startswith(("command", "run:"))) + "\n"
+
+    def asked(self, *arguments):
+        return self.json_of("next", "tune.yaml", *arguments)["runs"]
+
+    def test_a_search_by_hand(self):
+        def measured(settings):
+            return 1000 - 20 * (settings["executors"] - 6) ** 2 - 1.5 * (settings["batch"] - 8) ** 2
+
+        first = self.asked("--batch", 3)
+        self.assertEqual([run["run"] for run in first], [1, 2, 3])
+        self.assertEqual(first[0]["settings"], {"executors": 1, "batch": 2})
+        self.assertEqual(self.asked("--batch", 3), first)  # until they are told
+        for _ in range(14):
+            run = self.asked()[0]
+            settings, which = run["settings"], ["tell", "tune", "--run", run["run"]]
+            if settings["executors"] * settings["batch"] > 60:
+                self.doetune(*which, "--infeasible")
+            else:
+                latency = 2 * settings["batch"] + settings["executors"]
+                self.doetune(*which, f"throughput={measured(settings)}", f"latency={latency}")
+        with open(self.directory / "tune/results.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual({row["status"] for row in rows if row["status"]}, {"completed", "infeasible"})
+        self.assertIn("proposed", {row["point_type"] for row in rows})
+        self.doetune("optimize", "tune")
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(optimum["settings"], {"executors": 6, "batch": 8})
+
+    def test_what_is_told_is_checked_and_kept(self):
+        self.asked("--batch", 2)
+        tell = ["tell", "tune", "--run", 1]
+        self.assertIn("RESPONSE=VALUE", self.error_of(*tell, "throughput", expect=2))
+        self.assertIn("did you mean 'latency'", self.error_of(*tell, "throughput=1", "latenzy=2", expect=3))
+        self.assertIn("'latency' is missing", self.error_of(*tell, "throughput=1", expect=3))
+        self.assertIn("expected RESPONSE", self.error_of(*tell, "throughput=nan", "latency=1", expect=2))
+        self.assertIn("1 to 6", self.error_of("tell", "tune", "--run", 7, "throughput=1", "latency=1", expect=3))
+        self.assertIn("which run?", self.error_of("tell", "tune", "throughput=1", "latency=1", expect=2))
+        self.assertIn("not both", self.error_of(*tell, "--infeasible", "--failed", "x", expect=2))
+        self.assertIn("no responses", self.error_of(*tell, "--infeasible", "latency=1", expect=2))
+        self.assertTrue(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
+        self.assertFalse(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
+        self.assertIn("recorded otherwise", self.error_of(*tell, "throughput=1", "latency=3", expect=3))
+        self.doetune("tell", "tune", "--run", 2, "--failed", "no such file")
+        self.doetune("tell", "tune", "--run", 2, "throughput=3", "latency=2")  # what failed may be made again
+        journal = (self.directory / "tune/runs.jsonl").read_text()
+        self.assertEqual(journal.count('"status"'), 3)
+
+
+class Replay(CliCase):
+    study, program = STUDY, BENCH
+
+    def setUp(self):
+        super().setUp()
+        lines = ["executors,batch,throughput,latency,status"]
+        for executors in range(1, 9):
+            for batch in (1, 2, 4, 8, 16, 32):
+                y = 1000 - 20 * (executors - 6) ** 2 - 1.5 * (batch - 8) ** 2
+                lines.append(f"{executors},{batch},,,infeasible" if executors * batch > 60 else
+                             f"{executors},{batch},{y},{2 * batch + executors},completed")
+        self.write("table.csv", "\n".join(lines) + "\n")
+
+    def test_strategies_against_a_table(self):
+        told = self.json_of("replay", "tune.yaml", "table.csv", "--searches", 8, "--budget", "8,14", "--noise", "0.01")
+        by_name = {one["strategy"]: one for one in told["strategies"]}
+        self.assertEqual(list(by_name), ["tune", "one-shot", "random"])
+        tune, random = by_name["tune"]["budgets"][1], by_name["random"]["budgets"][1]
+        self.assertEqual((tune["runs"], len(tune["worth"])), (14, 8))
+        self.assertGreaterEqual(tune["median"], 0.97)
+        self.assertGreater(tune["median"], random["median"])
+        self.assertEqual(tune["failing"], 0)
+        text = self.doetune("replay", "tune.yaml", "table.csv", "--searches", 4, "--budget", 8).stdout
+        self.assertIn("worst tenth", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+
+    def test_mistakes(self):
+        for arguments, message in [
+                (["--strategy", "tun"], "did you mean 'tune'"), (["--budget", "9,8"], "ascending"),
+                (["--noise", "-1"], "--noise: expected"), (["--searches", 0], "--searches: expected")]:
+            with self.subTest(message):
+                self.assertIn(message, self.error_of("replay", "tune.yaml", "table.csv", *arguments, expect=2))
+        self.write("table.csv", "executors,batch,throughput,latency\n1,1,5,99\n")
+        self.assertIn("no row of the table", self.error_of("replay", "tune.yaml", "table.csv", expect=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "base/random.h"
+#include "tests/tuning/systems.h"
+#include "tuning/answer.h"
+#include "tuning/proposal.h"
+#include "tuning/start.h"
+
+using namespace doetune;
+using namespace doetune::tuning;
+
+namespace {
+
+Observation measured(const Settings& settings, double noise = 0) {
+  return {settings, true, {{"y", hill(settings) + noise}}};
+}
+
+}  // namespace
+
+TEST_CASE("a search finds the top of a smooth hill among 121 configurations in 14 runs") {
+  const Problem problem = plane_problem();
+  std::vector<Observation> so_far;
+  for (const Settings& settings : start(problem, start_size(problem, 14))) {
+    so_far.push_back(measured(settings));
+  }
+  while (so_far.size() < 14) {
+    so_far.push_back(measured(next_runs(problem, so_far).front().settings));
+  }
+  const auto optimum = answer(problem, so_far);
+  REQUIRE(optimum);
+  CHECK(optimum->best.settings == Settings{7, 3});
+}
+
+TEST_CASE("today's settings are the first to be run") {
+  Problem problem = plane_problem();
+  problem.factors[0].baseline = 4;
+  problem.factors[1].baseline = 9;
+  const std::vector<Settings> first = start(problem, 6);
+  REQUIRE(first.size() == 6);
+  CHECK(first.front() == Settings{4, 9});
+  CHECK(std::set<Settings>(first.begin(), first.end()).size() == 6);
+}
+
+TEST_CASE("a start takes at most half of the runs, and at least one") {
+  const Problem problem = plane_problem();
+  CHECK(start_size(problem, 100) == 6);
+  CHECK(start_size(problem, 8) == 4);
+  CHECK(start_size(problem, 1) == 1);
+}
+
+TEST_CASE("no proposal is outside the region, and none has been infeasible") {
+  Problem problem = plane_problem();
+  problem.region = problem.region.where(
+      [](const Settings& settings) { return settings[0] + settings[1] <= 12; }, "a + b <= 12");
+  // Memory suffices where a is at most 5, which the search has to learn: the hill's top is beyond.
+  for (const std::uint64_t seed : {1, 2}) {
+    RandomStream random(seed, 0);
+    problem.seed = seed;
+    std::vector<Observation> so_far;
+    std::set<Settings> infeasible;
+    const auto run = [&](const Settings& settings) {
+      CHECK(problem.region.allows(settings));
+      CHECK_FALSE(infeasible.contains(settings));
+      if (settings[0] > 5) {
+        infeasible.insert(settings);
+        so_far.push_back({settings, false, {}});
+      } else {
+        so_far.push_back(measured(settings, random.uniform()));
+      }
+    };
+    for (const Settings& settings : start(problem, 6)) run(settings);
+    while (so_far.size() < 21) {
+      const auto proposals = next_runs(problem, so_far, 3);
+      REQUIRE(proposals.size() == 3);
+      for (const Proposal& proposal : proposals) {
+        CHECK(proposal.completes >= 0);
+        CHECK(proposal.completes <= 1);
+        run(proposal.settings);
+      }
+    }
+    const auto optimum = answer(problem, so_far);
+    REQUIRE(optimum);
+    CHECK(optimum->best.settings[0] <= 5);
+    CHECK(hill(optimum->best.settings) >= 93);  // of 95 at a = 5, b = 3 or 4
+  }
+}
+
+TEST_CASE("settings that meet a limit are sought before better ones") {
+  Problem problem = plane_problem();
+  problem.objectives.push_back(at_most("latency", 2.5));  // of a: where the hill is low
+  const auto run = [](const Settings& settings) {
+    return Observation{settings, true, {{"y", hill(settings)}, {"latency", settings[0]}}};
+  };
+  std::vector<Observation> so_far;
+  for (const Settings& settings : {Settings{5, 5}, {6, 2}, {10, 0}, {8, 9}, {4, 8}, {9, 4}}) {
+    so_far.push_back(run(settings));
+  }
+  const Proposal first = next_runs(problem, so_far).front();
+  CHECK_FALSE(first.gain);
+  CHECK(first.settings[0] <= 2);
+  while (so_far.size() < 14) {
+    so_far.push_back(run(next_runs(problem, so_far).front().settings));
+  }
+  const auto optimum = answer(problem, so_far);
+  REQUIRE(optimum);
+  CHECK(optimum->best.settings[0] == 2);
+}
+
+TEST_CASE("a search goes on where a model cannot be fitted, and ends with the last configuration") {
+  Problem problem = plane_problem();
+  SECTION("constant responses") {
+    std::vector<Observation> so_far{{{0, 0}, true, {{"y", 1}}}, {{5, 5}, true, {{"y", 1}}}};
+    for (int i = 0; i < 6; ++i) {
+      const auto next = next_runs(problem, so_far);
+      REQUIRE(next.size() == 1);
+      so_far.push_back({next.front().settings, true, {{"y", 1}}});
+    }
+  }
+  SECTION("no run yet, and none that completes") {
+    std::vector<Observation> so_far;
+    for (int i = 0; i < 6; ++i) {
+      const auto next = next_runs(problem, so_far);
+      REQUIRE(next.size() == 1);
+      so_far.push_back({next.front().settings, false, {}});
+    }
+    CHECK_FALSE(answer(problem, so_far));
+  }
+  SECTION("a factor with one level") {
+    problem.factors[1] = levels_factor("b", {3, 4});
+    problem.region =
+        problem.region.where([](const Settings& settings) { return settings[1] == 3; }, "b = 3");
+    std::vector<Observation> so_far{measured({0, 3}), measured({10, 3}), measured({5, 3})};
+    for (int i = 0; i < 6; ++i) {
+      so_far.push_back(measured(next_runs(problem, so_far).front().settings));
+    }
+    CHECK(so_far.size() == 9);
+  }
+  SECTION("all that can be run was infeasible") {
+    problem.factors = {levels_factor("a", {0, 1}), levels_factor("b", {0, 1})};
+    problem.region = doe::Region(problem.factors, {}, {});
+    std::vector<Observation> so_far;
+    for (const Settings& settings : {Settings{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
+      so_far.push_back({settings, false, {}});
+    }
+    CHECK(next_runs(problem, so_far).empty());
+  }
+}
+
+TEST_CASE("the same runs lead to the same proposal") {
+  const Problem problem = plane_problem();
+  std::vector<Observation> so_far;
+  for (const Settings& settings : start(problem, 6)) so_far.push_back(measured(settings));
+  const Settings next = next_runs(problem, so_far).front().settings;
+  CHECK(next_runs(problem, so_far).front().settings == next);
+}

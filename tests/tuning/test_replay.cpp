@@ -1,0 +1,91 @@
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include "tests/tuning/systems.h"
+#include "tuning/replay.h"
+
+using namespace doetune;
+using namespace doetune::tuning;
+
+namespace {
+
+std::vector<Observation> hill_table() {
+  std::vector<Observation> rows;
+  for (double a = 0; a <= 10; ++a) {
+    for (double b = 0; b <= 10; ++b) {
+      const Settings settings{a, b};
+      const bool completes = a + b <= 14;
+      rows.push_back({settings, completes, {}});
+      if (completes) rows.back().values = {{"y", hill(settings)}, {"latency", a + b}};
+    }
+  }
+  return rows;
+}
+
+Problem limited_problem() {
+  Problem problem = plane_problem();
+  problem.objectives.push_back(at_most("latency", 9));
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("the worth of settings is a fraction of the best that completes and meets the limits") {
+  const RecordedSystem system(limited_problem(), hill_table());
+  // With a + b <= 9 the best is 6, 3 (99); 7, 3 misses the limit, 10, 10 cannot run.
+  CHECK(system.worth({6, 3}) == Approx(1));
+  CHECK(system.worth({5, 3}) == Approx(96.0 / 99));
+  CHECK(system.worth({7, 3}) == 0);
+  CHECK(system.worth({10, 10}) == 0);
+}
+
+TEST_CASE("several measurements of a configuration are drawn from, and their mean is the truth") {
+  Problem problem = plane_problem();
+  const std::vector<Observation> rows{{{0, 0}, true, {{"y", 10}}},
+                                      {{0, 0}, true, {{"y", 14}}},
+                                      {{1, 0}, true, {{"y", 24}}},
+                                      {{2, 0}, true, {{"y", 20}}},
+                                      {{2, 0}, false, {}}};
+  const RecordedSystem system(problem, rows);
+  CHECK(system.size() == 3);
+  CHECK(system.worth({0, 0}) == Approx(0.5));
+  CHECK(system.worth({2, 0}) == 0);  // it could not run once
+  RandomStream random(1, 1);
+  int low = 0;
+  for (int i = 0; i < 100; ++i) {
+    const double y = system.run({0, 0}, 0, random).values.at("y");
+    CHECK((y == 10 || y == 14));
+    low += y == 10;
+  }
+  CHECK(low > 20);
+  CHECK(low < 80);
+}
+
+TEST_CASE("a table without a configuration that meets the limits is refused") {
+  Problem problem = plane_problem();
+  problem.objectives.push_back(at_most("latency", 0.5));
+  CHECK_THROWS_AS(RecordedSystem(problem, {{{1, 1}, true, {{"y", 1}, {"latency", 2}}}}),
+                  std::invalid_argument);
+}
+
+TEST_CASE("a search beats random settings, fails nowhere, and is the same on any threads") {
+  const RecordedSystem system(limited_problem(), hill_table());
+  ReplayOptions options;
+  options.budgets = {8, 16};
+  options.searches = 6;
+  options.threads = 2;
+  const Replayed tuned = replay(system, options);
+  REQUIRE(tuned.budgets.size() == 2);
+  CHECK(tuned.budgets[1].runs == 16);
+  CHECK(tuned.budgets[1].failing() == 0);
+  CHECK(tuned.budgets[1].quantile(0) >= 0.95);
+
+  options.threads = 1;
+  const Replayed again = replay(system, options);
+  CHECK(again.budgets[0].worth == tuned.budgets[0].worth);
+  CHECK(again.runs_to_best == tuned.runs_to_best);
+
+  options.strategy = Strategy::kRandom;
+  const Replayed random = replay(system, options);
+  CHECK(random.budgets[1].quantile(0.5) < tuned.budgets[1].quantile(0.5));
+}

@@ -1,0 +1,49 @@
+#include "tuning/answer.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "surfaces/models/gaussian_process_posterior.h"
+#include "tuning/belief.h"
+
+namespace doetune::tuning {
+namespace {
+
+constexpr std::size_t kMaxEnumerated = 20'000;
+
+/// The probability asked for, or the highest of a completed run if that is less.
+double min_feasibility(const Problem& problem, const Belief& belief) {
+  return std::min(problem.feasibility, belief.completion(belief.completed()).maxCoeff());
+}
+
+}  // namespace
+
+std::optional<surfaces::Optimum> answer(const Problem& problem,
+                                        const std::vector<Observation>& so_far) {
+  const Belief belief(problem, so_far);
+  surfaces::OptimumRequest request{problem.factors, problem.region, {}, {}};
+  request.max_enumerated = kMaxEnumerated;
+  for (const Observation& observation : so_far) {
+    if (!observation.completed) request.region = request.region.without(observation.settings);
+  }
+  for (std::size_t o = 0; o < problem.objectives.size(); ++o) {
+    const surfaces::GaussianProcess* surface = belief.surface(o);
+    if (surface == nullptr) return std::nullopt;
+    const Objective& objective = problem.objectives[o];
+    request.responses.push_back({objective.name, surface, objective.goal,
+                                 std::make_shared<surfaces::GaussianProcessPosterior>(*surface)});
+  }
+  if (const surfaces::Feasibility* feasibility = belief.feasibility()) {
+    request.feasibility = [feasibility](const Eigen::MatrixXd& coded) {
+      return feasibility->probabilities(coded);
+    };
+    request.min_feasibility = min_feasibility(problem, belief);
+  }
+  const std::vector<surfaces::Interval> ranges = surfaces::predicted_ranges(request);
+  for (std::size_t o = 0; o < ranges.size(); ++o) {
+    request.responses[o].goal->close(ranges[o].low, ranges[o].high);
+  }
+  return surfaces::find_optimum(request);
+}
+
+}  // namespace doetune::tuning

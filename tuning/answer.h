@@ -1,0 +1,17 @@
+// What to use, by the runs so far.
+#pragma once
+
+#include <optional>
+
+#include "surfaces/optimum.h"
+#include "tuning/problem.h"
+
+namespace doetune::tuning {
+
+/// The optimum by Gaussian processes of all objectives, as the analysis of a study finds it: the
+/// settings predicted to be best of those that complete, and meet the limits, with the
+/// probabilities asked for. Empty if the runs do not support a process for each objective.
+std::optional<surfaces::Optimum> answer(const Problem& problem,
+                                        const std::vector<Observation>& so_far);
+
+}  // namespace doetune::tuning

@@ -1,0 +1,131 @@
+#include "tuning/belief.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "doe/design.h"
+
+namespace doetune::tuning {
+namespace {
+
+constexpr int kDraws = 16;
+
+/// Means and standard errors of a process at m points: in one solution for all of them.
+void predict(const surfaces::GaussianProcess& process, const Eigen::MatrixXd& coded,
+             Eigen::Ref<Eigen::VectorXd> mean, Eigen::Ref<Eigen::VectorXd> deviation) {
+  const Eigen::MatrixXd r = process.correlation.matrix(process.points, coded);
+  const Eigen::MatrixXd f = process.model.matrix(coded);
+  mean = f * process.beta + r.transpose() * process.weights;
+  const Eigen::MatrixXd whitened = process.root.matrixL().solve(r);
+  const Eigen::MatrixXd gap = process.mean_root.matrixL().solve(
+      f.transpose() - process.whitened_mean.transpose() * whitened);
+  const Eigen::ArrayXd variance = 1 - whitened.colwise().squaredNorm().transpose().array() +
+                                  gap.colwise().squaredNorm().transpose().array();
+  deviation = process.process_sigma * variance.max(0).sqrt().matrix();
+}
+
+Eigen::MatrixXd distinct_rows(const std::vector<Eigen::VectorXd>& points, Eigen::Index columns) {
+  std::set<std::vector<double>> distinct;
+  for (const Eigen::VectorXd& point : points) distinct.emplace(point.begin(), point.end());
+  Eigen::MatrixXd rows(distinct.size(), columns);
+  Eigen::Index row = 0;
+  for (const std::vector<double>& point : distinct) {
+    rows.row(row++) = Eigen::Map<const Eigen::RowVectorXd>(point.data(), columns);
+  }
+  return rows;
+}
+
+}  // namespace
+
+Belief::Belief(const Problem& problem, const std::vector<Observation>& observations) {
+  const auto k = static_cast<Eigen::Index>(problem.factors.size());
+  std::vector<Eigen::VectorXd> all, ran;
+  std::vector<bool> completed;
+  for (const Observation& observation : observations) {
+    all.push_back(doe::coded_point(problem.factors, observation.settings));
+    completed.push_back(observation.completed);
+    if (observation.completed) ran.push_back(all.back());
+  }
+  completed_ = distinct_rows(ran, k);
+  if (ran.size() < all.size()) {
+    Eigen::MatrixXd coded(all.size(), k);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      coded.row(static_cast<Eigen::Index>(i)) = all[i].transpose();
+    }
+    feasibility_ =
+        surfaces::fit_feasibility(problem.factors, coded, completed, problem.infeasible_when);
+  }
+  for (const Objective& objective : problem.objectives) {
+    Eigen::MatrixXd coded(ran.size(), k);
+    Eigen::VectorXd y(ran.size());
+    Eigen::Index n = 0;
+    for (const Observation& observation : observations) {
+      const auto value = observation.values.find(objective.name);
+      if (!observation.completed || value == observation.values.end()) continue;
+      if (!surfaces::has_value(objective.transform, value->second)) continue;
+      coded.row(n) = doe::coded_point(problem.factors, observation.settings).transpose();
+      y[n++] = value->second;
+    }
+    coded.conservativeResize(n, k);
+    y.conservativeResize(n);
+    Response response;
+    if (n > 0) {
+      const Eigen::VectorXd z = y.unaryExpr(
+          [&](double value) { return surfaces::transformed(objective.transform, value); });
+      response.mean = z.mean();
+      const double spread = std::sqrt((z.array() - z.mean()).square().mean());
+      response.deviation = spread > 0 ? spread : std::max(1e-9, std::abs(z.mean()));
+    }
+    try {
+      response.fit = surfaces::fit_gaussian_process(doe::Model::parse({"1"}, problem.factors),
+                                                    coded, y, {.transform = objective.transform});
+      response.processes = surfaces::drawn_processes(*response.fit, kDraws);
+    } catch (const surfaces::FitError&) {
+      // Too few runs, or a response or factor that does not vary: the distribution above.
+    }
+    responses_.push_back(std::move(response));
+  }
+}
+
+bool Belief::has_models() const {
+  return std::all_of(responses_.begin(), responses_.end(),
+                     [](const Response& response) { return response.fit.has_value(); });
+}
+
+Means Belief::means(std::size_t o, const Eigen::MatrixXd& coded, Draws draws) const {
+  const Response& response = responses_[o];
+  const Eigen::Index count = draws == Draws::kLikeliest ? 1 : kDraws;
+  const Eigen::MatrixXd empty(coded.rows(), count);
+  Means means{empty, empty, empty};
+  if (!response.fit) {
+    means.mean.setConstant(response.mean);
+    means.deviation.setConstant(response.deviation);
+    means.learnt = means.deviation;
+    return means;
+  }
+  for (Eigen::Index draw = 0; draw < count; ++draw) {
+    const surfaces::GaussianProcess& process =
+        draws == Draws::kLikeliest ? *response.fit
+                                   : response.processes[static_cast<std::size_t>(draw)];
+    predict(process, coded, means.mean.col(draw), means.deviation.col(draw));
+    const Eigen::ArrayXd variance = means.deviation.col(draw).array().square();
+    means.learnt.col(draw) = variance / (variance + process.sigma * process.sigma).sqrt();
+  }
+  return means;
+}
+
+const surfaces::GaussianProcess* Belief::surface(std::size_t o) const {
+  return responses_[o].fit ? &*responses_[o].fit : nullptr;
+}
+
+const surfaces::Feasibility* Belief::feasibility() const {
+  return feasibility_ ? &*feasibility_ : nullptr;
+}
+
+Eigen::VectorXd Belief::completion(const Eigen::MatrixXd& coded) const {
+  if (!feasibility_) return Eigen::VectorXd::Ones(coded.rows());
+  return feasibility_->probabilities(coded);
+}
+
+}  // namespace doetune::tuning

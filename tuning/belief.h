@@ -1,0 +1,64 @@
+// What the runs so far say about any settings: whether they complete, and what they measure.
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "surfaces/models/gaussian_process.h"
+#include "tuning/problem.h"
+
+namespace doetune::tuning {
+
+/// Of the parameters of the models: the likeliest only, or all that were drawn.
+enum class Draws { kLikeliest, kAll };
+
+/// Normal distributions of the means of a response at m points, on the scale of its transform: one
+/// column for each draw of the model's parameters, all equally likely.
+struct Means {
+  Eigen::MatrixXd mean;       ///< m x draws
+  Eigen::MatrixXd deviation;  ///< m x draws
+  /// The standard deviation of what a run there would change the mean by: d^2 / sqrt(d^2 + s^2) for
+  /// a deviation d and runs that scatter by s. What is known already has little left to learn.
+  Eigen::MatrixXd learnt;  ///< m x draws
+};
+
+/// A Gaussian process for each objective, whose parameters are drawn from their posterior; before
+/// there are runs enough for one, the same normal distribution everywhere.
+class Belief {
+ public:
+  /// Any number of observations, none included.
+  Belief(const Problem& problem, const std::vector<Observation>& observations);
+
+  /// Whether the runs support a process for each objective.
+  bool has_models() const;
+
+  /// Of objective `o`.
+  Means means(std::size_t o, const Eigen::MatrixXd& coded, Draws draws) const;
+
+  /// The probability that a run completes; 1 until one could not.
+  Eigen::VectorXd completion(const Eigen::MatrixXd& coded) const;
+
+  /// The process with the likeliest parameters; null before there are runs enough.
+  const surfaces::GaussianProcess* surface(std::size_t o) const;
+
+  /// Null until a run could not complete.
+  const surfaces::Feasibility* feasibility() const;
+
+  /// The coded points of the completed runs, each once.
+  const Eigen::MatrixXd& completed() const { return completed_; }
+
+ private:
+  struct Response {
+    std::optional<surfaces::GaussianProcess> fit;
+    std::vector<surfaces::GaussianProcess> processes;  ///< with drawn parameters
+    double mean = 0, deviation = 1;                    ///< without a fit
+  };
+
+  std::vector<Response> responses_;
+  std::optional<surfaces::Feasibility> feasibility_;
+  Eigen::MatrixXd completed_;
+};
+
+}  // namespace doetune::tuning

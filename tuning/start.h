@@ -1,0 +1,17 @@
+// The first runs of a search.
+#pragma once
+
+#include <vector>
+
+#include "tuning/problem.h"
+
+namespace doetune::tuning {
+
+/// How many runs a search of so many starts with: 2 k + 2 for k factors, at most half of them.
+int start_size(const Problem& problem, int budget);
+
+/// Space-filling settings of the region: where settings fail is unknown, and so is the shape of the
+/// responses. Today's settings come first, if every factor has them. Throws doe::DesignError.
+std::vector<Settings> start(const Problem& problem, int runs);
+
+}  // namespace doetune::tuning

@@ -1,0 +1,116 @@
+#include "tuning/study_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/analysis.h"
+#include "study/directory/results.h"
+#include "study/error.h"
+#include "study/tables/table_file.h"
+#include "tuning/start.h"
+
+namespace doetune::tuning {
+namespace {
+
+/// A power that is to be estimated is not: the logarithm stands for it.
+surfaces::Transform transform_of(const study::Response& response) {
+  if (response.transform == doe::TransformType::kPower) return surfaces::Transform::kLog;
+  return {response.transform, 1};
+}
+
+}  // namespace
+
+Problem problem_of(const study::Study& study) {
+  Problem problem;
+  problem.factors = study.factors;
+  problem.region = study.region;
+  problem.feasibility = study.feasibility;
+  problem.seed = study.seed;
+  for (const doe::Factor& factor : study.factors) {
+    if (factor.hard_to_change) {
+      throw study::StudyError(fmt::format(
+          "{}: a search does not group runs into whole plots: remove hard_to_change, or plan the "
+          "study with a split-plot design",
+          study.location("factors." + factor.name)));
+    }
+    const auto known = study.infeasible_when.find(factor.name);
+    problem.infeasible_when.push_back(
+        known == study.infeasible_when.end() ? std::nullopt : std::optional(known->second));
+  }
+  for (const study::Response& response : study.responses) {
+    if (const auto goal = analysis::stated_goal(response)) {
+      problem.objectives.push_back({response.name, *goal, transform_of(response)});
+    }
+  }
+  const bool any =
+      std::any_of(problem.objectives.begin(), problem.objectives.end(),
+                  [](const Objective& objective) { return !objective.goal.is_limit(); });
+  if (!any) {
+    throw study::StudyError(
+        study.location("responses") +
+        ": a search needs a response with the goal maximize, minimize or target");
+  }
+  return problem;
+}
+
+std::vector<Observation> observations_of(const study::StudyDirectory& directory,
+                                         const std::map<int, study::RunRecord>& final_records) {
+  std::vector<Observation> observations;
+  for (const auto& [run, record] : final_records) {
+    const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
+    if (record.status == study::RunStatus::kInfeasible) {
+      if (!record.same_as) observations.push_back({planned.settings, false, {}});
+    } else if (record.status == study::RunStatus::kCompleted) {
+      study::RunRecord with_derived = record;
+      study::add_derived_responses(directory.study, planned, with_derived);
+      observations.push_back({planned.settings, true, with_derived.responses});
+    }
+  }
+  return observations;
+}
+
+study::Study search_study(const study::Study& study, int budget) {
+  std::string text = study.text;
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  if (!study.locations.contains("design")) {
+    text += fmt::format("design: {{type: space-filling, runs: {}}}  # the start of the search\n",
+                        start_size(problem_of(study), budget));
+  }
+  if (!study.locations.contains("fit")) {
+    text += "fit: {surface: gaussian-process}  # what the search models responses with\n";
+  }
+  return study::parse_study(text, study.file);
+}
+
+study::Plan first_plan(const study::Study& study, int budget) {
+  if (study.locations.contains("design")) return study::make_plan(study);
+  const Problem problem = problem_of(study);
+  std::vector<study::TableRow> rows;
+  for (const Settings& settings : start(problem, start_size(problem, budget))) {
+    rows.emplace_back();
+    rows.back().settings = settings;
+  }
+  study::Study as_table = study;
+  as_table.design = {"table", {}, {}};
+  study::Plan plan = study::plan_of_rows(as_table, rows);
+  for (study::PlannedRun& run : plan.runs) run.type = doe::PointType::kSpaceFilling;
+  return plan;
+}
+
+study::Plan with_proposals(study::Plan plan, const std::vector<Proposal>& proposals) {
+  for (const Proposal& proposal : proposals) {
+    study::PlannedRun run;
+    run.run = run.standard_order = static_cast<int>(plan.runs.size()) + 1;
+    run.type = doe::PointType::kProposed;
+    run.replicate += static_cast<int>(std::count_if(
+        plan.runs.begin(), plan.runs.end(),
+        [&](const study::PlannedRun& before) { return before.settings == proposal.settings; }));
+    run.settings = proposal.settings;
+    plan.runs.push_back(std::move(run));
+  }
+  return plan;
+}
+
+}  // namespace doetune::tuning

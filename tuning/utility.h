@@ -1,0 +1,47 @@
+// How good responses are for the goals of a problem, on a scale that has no ends.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tuning/problem.h"
+
+namespace doetune::tuning {
+
+/// Of one goal: linear in its response, 0 at the worst and 1 at the best that was measured, and
+/// beyond them where a response goes beyond; towards a target, 1 there. Of several: the geometric
+/// mean of these by importance, each at least 0.01. Limits have no utility. Desirabilities stop at
+/// 1, where a search must go on.
+class Utility {
+ public:
+  Utility(const Problem& problem, const std::vector<Observation>& so_far);
+
+  /// The objectives that are no limits, by their index.
+  const std::vector<std::size_t>& goals() const { return goals_; }
+
+  /// Of responses, one for each of goals().
+  double of(const std::vector<double>& responses) const;
+
+  /// An improvement of the utility as a fraction of what is best: of the response of a single goal,
+  /// else of the utility.
+  double relative(double improvement, double best) const;
+
+  /// Whether an observation completed, has all responses and meets the limits, and its utility.
+  std::optional<double> of(const Observation& observation) const;
+
+ private:
+  double height(std::size_t g, double response) const;
+  bool is_single() const { return goals_.size() == 1; }
+
+  const std::vector<Objective>& objectives_;
+  std::vector<std::size_t> goals_;
+  std::vector<std::pair<double, double>> ranges_;  ///< of each goal
+};
+
+/// The index of the best of the completed runs that meet the limits, as measured; empty if there is
+/// none.
+std::optional<std::size_t> best_measured(const Problem& problem,
+                                         const std::vector<Observation>& so_far);
+
+}  // namespace doetune::tuning
