@@ -52,18 +52,21 @@ bool is_better(const Score& score, const Score& than) {
 
 }  // namespace
 
+std::optional<BestRun> better_run(const Analysis& analysis, const std::optional<BestRun>& best,
+                                  int run) {
+  const auto record = analysis.records.find(run);
+  if (record == analysis.records.end()) return best;
+  if (record->second.status != study::RunStatus::kCompleted) return best;
+  const auto score = score_of(analysis, record->second);
+  if (!score) return best;
+  if (best && !is_better(*score, *score_of(analysis, analysis.records.at(best->run)))) return best;
+  return BestRun{run, score->violation == 0};
+}
+
 std::optional<BestRun> best_measured_run(const Analysis& analysis) {
   if (analysis.goals.empty()) return std::nullopt;
   std::optional<BestRun> best;
-  Score best_score;
-  for (const auto& [run, record] : analysis.records) {
-    if (record.status != study::RunStatus::kCompleted) continue;
-    const auto score = score_of(analysis, record);
-    if (!score) continue;
-    if (best && !is_better(*score, best_score)) continue;
-    best = BestRun{run, score->violation == 0};
-    best_score = *score;
-  }
+  for (const auto& [run, record] : analysis.records) best = better_run(analysis, best, run);
   return best;
 }
 

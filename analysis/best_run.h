@@ -13,6 +13,11 @@ struct BestRun {
   bool meets_limits = false;
 };
 
+/// The better of two runs, by violation of limits, then desirability, then the first response to
+/// maximize or minimize; `best` if `run` did not complete or lacks a response with a goal.
+std::optional<BestRun> better_run(const Analysis& analysis, const std::optional<BestRun>& best,
+                                  int run);
+
 /// The best completed run by violation of limits, then desirability, among those that measured
 /// every response with a goal. Empty without goals or such a run. As the best of noisy values it is
 /// biased: see Preference.

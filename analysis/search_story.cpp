@@ -1,7 +1,8 @@
 #include "analysis/search_story.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "analysis/best_run.h"
 
 namespace doetune::analysis {
 namespace {
@@ -13,21 +14,6 @@ Kind kind_of(const study::PlannedRun& run) {
   return run.type == doe::PointType::kProposed ? Kind::kProposed : Kind::kStart;
 }
 
-/// The desirability of a run that has all responses with goals and meets the limits.
-std::optional<double> desirability(const Analysis& analysis, const study::RunRecord& record) {
-  double logarithm = 0;
-  for (const auto& [name, goal] : analysis.goals) {
-    const auto value = record.responses.find(name);
-    if (value == record.responses.end()) return std::nullopt;
-    if (goal.is_limit()) {
-      if (!goal.is_met(value->second)) return std::nullopt;
-    } else {
-      logarithm += goal.importance * std::log(goal.desirability(value->second));
-    }
-  }
-  return std::exp(logarithm);
-}
-
 }  // namespace
 
 std::optional<SearchStory> search_story(const Analysis& analysis) {
@@ -37,8 +23,7 @@ std::optional<SearchStory> search_story(const Analysis& analysis) {
   });
   if (!searched || analysis.goals.empty()) return std::nullopt;
   SearchStory story;
-  std::optional<int> best;
-  double highest = 0;
+  std::optional<BestRun> best;
   for (const study::PlannedRun& run : runs) {
     const Kind kind = kind_of(run);
     if (story.phases.empty() || story.phases.back().kind != kind) {
@@ -52,29 +37,12 @@ std::optional<SearchStory> search_story(const Analysis& analysis) {
       phase.infeasible += status == study::RunStatus::kInfeasible;
       phase.other +=
           status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible;
-      const bool counts = status == study::RunStatus::kCompleted && kind != Kind::kConfirmation;
-      const auto value = counts ? desirability(analysis, record->second) : std::nullopt;
-      if (value && (!best || *value > highest)) {
-        best = run.run;
-        highest = *value;
-      }
     }
-    phase.best = best;
-    story.best_so_far.push_back(best);
+    if (kind != Kind::kConfirmation) best = better_run(analysis, best, run.run);
+    if (best && best->meets_limits) phase.best = best->run;
+    story.best_so_far.push_back(phase.best);
   }
   return story;
-}
-
-std::string phase_name(SearchPhase::Kind kind) {
-  switch (kind) {
-    case Kind::kStart:
-      return "Start";
-    case Kind::kProposed:
-      return "Search";
-    case Kind::kConfirmation:
-      return "Confirmation";
-  }
-  return "";
 }
 
 }  // namespace doetune::analysis

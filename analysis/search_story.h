@@ -20,15 +20,12 @@ struct SearchPhase {
 
 struct SearchStory {
   std::vector<SearchPhase> phases;
-  /// By run, from 1: the best of the completed runs up to it that meet all limits, by desirability;
-  /// empty before there is one. Runs that validate do not take part.
+  /// By run, from 1: the best_measured_run up to it; empty before one meets all limits. Runs that
+  /// validate do not take part.
   std::vector<std::optional<int>> best_so_far;
 };
 
 /// Empty unless runs were proposed by a search and a response has a goal.
 std::optional<SearchStory> search_story(const Analysis& analysis);
-
-/// "Start", "Search", "Confirmation".
-std::string phase_name(SearchPhase::Kind kind);
 
 }  // namespace doetune::analysis

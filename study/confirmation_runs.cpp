@@ -19,20 +19,10 @@ std::set<int> blocks_of(const Plan& plan, const std::vector<double>& settings) {
   return blocks;
 }
 
-int highest(const Plan& plan, int PlannedRun::*member) {
-  int value = 0;
-  for (const PlannedRun& run : plan.runs) value = std::max(value, run.*member);
-  return value;
-}
-
-void add_run(Plan& plan, PointType type, const std::vector<double>& settings, int block) {
-  const int number = static_cast<int>(plan.runs.size()) + 1;
-  const auto replicates =
-      std::count_if(plan.runs.begin(), plan.runs.end(),
-                    [&](const PlannedRun& run) { return run.settings == settings; });
-  const int whole_plot = plan.has_whole_plots() ? highest(plan, &PlannedRun::whole_plot) + 1 : 0;
-  plan.runs.push_back(
-      {number, number, type, block, static_cast<int>(replicates) + 1, settings, whole_plot});
+int last_block(const Plan& plan) {
+  int block = 0;
+  for (const PlannedRun& run : plan.runs) block = std::max(block, run.block);
+  return block;
 }
 
 }  // namespace
@@ -65,16 +55,16 @@ Plan confirmation_plan(Plan plan, const Study& study, const ValidatedSettings& a
   int confirmation = runs - static_cast<int>(there.confirmation.size());
   int baseline = compared ? runs - static_cast<int>(there.baseline.size()) : 0;
   const std::set<int> blocks = blocks_of(plan, assessed.settings);
-  const int block = blocks.empty() ? highest(plan, &PlannedRun::block) + 1 : *blocks.rbegin();
+  const int block = blocks.empty() ? last_block(plan) + 1 : *blocks.rbegin();
   RandomStream random(study.seed, plan.runs.size());
   while (confirmation > 0 || baseline > 0) {
     const int first = static_cast<int>(random.below(2));
     for (const int turn : {first, 1 - first}) {
       if (turn == 0 && confirmation-- > 0) {
-        add_run(plan, PointType::kConfirmation, assessed.settings, block);
+        append_run(plan, PointType::kConfirmation, assessed.settings, block);
       }
       if (turn == 1 && baseline-- > 0) {
-        add_run(plan, PointType::kBaseline, *assessed.baseline, block);
+        append_run(plan, PointType::kBaseline, *assessed.baseline, block);
       }
     }
   }

@@ -165,6 +165,19 @@ bool PlannedRun::validates() const {
   return type == doe::PointType::kConfirmation || type == doe::PointType::kBaseline;
 }
 
+void append_run(Plan& plan, doe::PointType type, std::vector<double> settings, int block) {
+  PlannedRun run;
+  run.run = run.standard_order = static_cast<int>(plan.runs.size()) + 1;
+  run.type = type;
+  run.block = block;
+  for (const PlannedRun& before : plan.runs) {
+    run.replicate += before.settings == settings;
+    if (before.whole_plot > 0) run.whole_plot = std::max(run.whole_plot, before.whole_plot + 1);
+  }
+  run.settings = std::move(settings);
+  plan.runs.push_back(std::move(run));
+}
+
 bool Plan::has_whole_plots() const {
   return std::any_of(runs.begin(), runs.end(),
                      [](const PlannedRun& run) { return run.whole_plot > 0; });

@@ -45,6 +45,10 @@ Plan make_plan(const Study& study);
 
 struct TableRow;
 
+/// Adds a run at the end; its replicate counts the runs of the plan with the same settings. In a
+/// plan with whole plots it is one of its own.
+void append_run(Plan& plan, doe::PointType type, std::vector<double> settings, int block = 1);
+
 /// The plan whose runs are these rows, in their order; they need not determine the model. `study`
 /// has design type `table`.
 Plan plan_of_rows(const Study& study, const std::vector<TableRow>& rows);

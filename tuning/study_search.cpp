@@ -85,8 +85,8 @@ study::Study search_study(const study::Study& study, int budget) {
 }
 
 study::Plan first_plan(const study::Study& study, int budget) {
-  if (study.locations.contains("design")) return study::make_plan(study);
   const Problem problem = problem_of(study);
+  if (study.locations.contains("design")) return study::make_plan(study);
   std::vector<study::TableRow> rows;
   for (const Settings& settings : start(problem, start_size(problem, budget))) {
     rows.emplace_back();
@@ -101,14 +101,7 @@ study::Plan first_plan(const study::Study& study, int budget) {
 
 study::Plan with_proposals(study::Plan plan, const std::vector<Proposal>& proposals) {
   for (const Proposal& proposal : proposals) {
-    study::PlannedRun run;
-    run.run = run.standard_order = static_cast<int>(plan.runs.size()) + 1;
-    run.type = doe::PointType::kProposed;
-    run.replicate += static_cast<int>(std::count_if(
-        plan.runs.begin(), plan.runs.end(),
-        [&](const study::PlannedRun& before) { return before.settings == proposal.settings; }));
-    run.settings = proposal.settings;
-    plan.runs.push_back(std::move(run));
+    study::append_run(plan, doe::PointType::kProposed, proposal.settings);
   }
   return plan;
 }

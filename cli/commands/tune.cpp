@@ -122,9 +122,10 @@ class SearchLoop {
     std::string text;
     for (const tuning::Objective& objective : problem_.objectives) {
       const study::Response* response = directory_.study.find_response(objective.name);
-      text += fmt::format("{}{} {:.4g}{}{}", text.empty() ? "" : ", ", objective.name,
-                          observation.values.at(objective.name), response->unit.empty() ? "" : " ",
-                          response->unit);
+      text += fmt::format(
+          "{}{} {}", text.empty() ? "" : ", ", objective.name,
+          analysis::with_unit(analysis::short_number(observation.values.at(objective.name)),
+                              response->unit));
     }
     return text;
   }

@@ -11,16 +11,22 @@ namespace {
 
 using Kind = analysis::SearchPhase::Kind;
 
-std::string purpose_of(Kind kind) {
+struct PhaseText {
+  const char* name;
+  const char* purpose;
+};
+
+PhaseText text_of(Kind kind) {
   switch (kind) {
     case Kind::kStart:
-      return "A first look at the whole region.";
+      return {"Start", "A first look at the whole region."};
     case Kind::kProposed:
-      return "Each run where it was expected to improve the goals most, by all runs before it.";
+      return {"Search",
+              "Each run where it was expected to improve the goals most, by all runs before it."};
     case Kind::kConfirmation:
-      return "Is the prediction true, and better than the baseline?";
+      return {"Confirmation", "Is the prediction true, and better than the baseline?"};
   }
-  return "";
+  return {};
 }
 
 std::string outcome_of(const analysis::SearchPhase& phase) {
@@ -49,9 +55,9 @@ void write_search(const Page& page, Markup& out) {
     const std::string runs = phase.first == phase.last
                                  ? std::to_string(phase.first)
                                  : fmt::format("{} to {}", phase.first, phase.last);
-    rows.push_back({text_cell(analysis::phase_name(phase.kind)), text_cell(runs),
-                    prose_cell(purpose_of(phase.kind)), prose_cell(outcome_of(phase)),
-                    prose_cell(best_text(page.analysis, phase))});
+    const PhaseText text = text_of(phase.kind);
+    rows.push_back({text_cell(text.name), text_cell(runs), prose_cell(text.purpose),
+                    prose_cell(outcome_of(phase)), prose_cell(best_text(page.analysis, phase))});
   }
   write_table({"Phase", "Runs", "What it asked", "What came of it", "Best so far"}, rows, out,
               WhenNarrow::kList);

@@ -173,9 +173,10 @@ class Tune(CliCase):
                 (("baseline: 1}", "baseline: 1, hard_to_change: true}"), 3, "does not group runs"),
                 (("[./bench", "[./bensh"), 3, "bensh")]:
             with self.subTest(message):
-                self.write("wrong.yaml", STUDY.replace(*change))
-                self.assertIn(message, self.error_of("tune", "wrong.yaml", expect=code))
-                self.assertFalse((self.directory / "wrong").exists())
+                for design in "", "design: {type: d-optimal, runs: 8}\n":
+                    self.write("wrong.yaml", STUDY.replace(*change) + design)
+                    self.assertIn(message, self.error_of("tune", "wrong.yaml", expect=code))
+                    self.assertFalse((self.directory / "wrong").exists())
         self.assertIn("--budget: expected", self.error_of("tune", "tune.yaml", "--budget", 0, expect=2))
         self.assertIn("--tolerance: expected", self.error_of("tune", "tune.yaml", "--tolerance", "x", expect=2))
 
