@@ -71,6 +71,8 @@ struct ResponseAnalysis {
   /// A parametric model or a Gaussian process used instead of the polynomial; null: `fit` is the
   /// surface.
   std::shared_ptr<const surfaces::Surface> other = {};
+  /// What lines and contours show of it, if that is not the surface itself.
+  std::shared_ptr<const surfaces::Surface> smooth = {};
   /// Of the surface, for settings that are chosen by it; null for a parametric model, and without
   /// an error estimate.
   std::shared_ptr<const surfaces::Posterior> posterior = {};
@@ -78,6 +80,9 @@ struct ResponseAnalysis {
 
   /// The surface that predicts the response; null if there is none.
   const surfaces::Surface* surface() const { return other ? other.get() : fit ? &*fit : nullptr; }
+
+  /// The surface to draw; null if there is none.
+  const surfaces::Surface* drawn() const { return smooth ? smooth.get() : surface(); }
 
   /// The prediction at coded settings that were chosen by the surface; it must exist.
   surfaces::Prediction expected(const Eigen::VectorXd& coded) const {

@@ -275,9 +275,12 @@ class ResponseFit {
     if (settings_.surface == SurfaceType::kPolynomial) return;
     result_.kind = settings_.surface;
     if (settings_.surface == SurfaceType::kGaussianProcess) {
-      result_.other = std::make_shared<surfaces::GaussianProcess>(
-          surfaces::fit_gaussian_process(doe::Model::parse({"1"}, study_.factors), runs_.coded,
-                                         runs_.y, {.transform = options_.transform}));
+      const auto process =
+          std::make_shared<surfaces::GaussianProcess>(surfaces::fit_gaussian_process(
+              doe::Model::parse({"1"}, study_.factors), runs_.coded, runs_.y,
+              {.transform = options_.transform, .rough = true}));
+      result_.other = process;
+      result_.smooth = std::make_shared<surfaces::GaussianProcess>(process->smooth());
     } else if (settings_.surface == SurfaceType::kAuto) {
       compare();
     } else {

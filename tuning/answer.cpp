@@ -10,6 +10,7 @@ namespace doetune::tuning {
 namespace {
 
 constexpr std::size_t kMaxEnumerated = 20'000;
+constexpr int kCompletionDraws = 256;
 
 /// The probability asked for, or the highest of a completed run if that is less.
 double min_feasibility(const Problem& problem, const Belief& belief) {
@@ -20,7 +21,7 @@ double min_feasibility(const Problem& problem, const Belief& belief) {
 
 std::optional<surfaces::Optimum> answer(const Problem& problem,
                                         const std::vector<Observation>& so_far) {
-  const Belief belief(problem, so_far);
+  const Belief belief(problem, so_far, kCompletionDraws);
   surfaces::OptimumRequest request{problem.factors, problem.region, {}, {}};
   request.max_enumerated = kMaxEnumerated;
   for (const Observation& observation : so_far) {

@@ -20,7 +20,8 @@ void predict(const surfaces::GaussianProcess& process, const Eigen::MatrixXd& co
   const Eigen::MatrixXd whitened = process.root.matrixL().solve(r);
   const Eigen::MatrixXd gap = process.mean_root.matrixL().solve(
       f.transpose() - process.whitened_mean.transpose() * whitened);
-  const Eigen::ArrayXd variance = 1 - whitened.colwise().squaredNorm().transpose().array() +
+  const Eigen::ArrayXd variance = 1 + process.parameters.roughness -
+                                  whitened.colwise().squaredNorm().transpose().array() +
                                   gap.colwise().squaredNorm().transpose().array();
   deviation = process.process_sigma * variance.max(0).sqrt().matrix();
 }
@@ -38,7 +39,8 @@ Eigen::MatrixXd distinct_rows(const std::vector<Eigen::VectorXd>& points, Eigen:
 
 }  // namespace
 
-Belief::Belief(const Problem& problem, const std::vector<Observation>& observations) {
+Belief::Belief(const Problem& problem, const std::vector<Observation>& observations,
+               int completion_draws) {
   const auto k = static_cast<Eigen::Index>(problem.factors.size());
   std::vector<Eigen::VectorXd> all, ran;
   std::vector<bool> completed;
@@ -53,8 +55,8 @@ Belief::Belief(const Problem& problem, const std::vector<Observation>& observati
     for (std::size_t i = 0; i < all.size(); ++i) {
       coded.row(static_cast<Eigen::Index>(i)) = all[i].transpose();
     }
-    feasibility_ =
-        surfaces::fit_feasibility(problem.factors, coded, completed, problem.infeasible_when);
+    feasibility_ = surfaces::fit_feasibility(problem.factors, coded, completed,
+                                             problem.infeasible_when, completion_draws);
   }
   for (const Objective& objective : problem.objectives) {
     Eigen::MatrixXd coded(ran.size(), k);
@@ -78,9 +80,11 @@ Belief::Belief(const Problem& problem, const std::vector<Observation>& observati
       response.deviation = spread > 0 ? spread : std::max(1e-9, std::abs(z.mean()));
     }
     try {
-      response.fit = surfaces::fit_gaussian_process(doe::Model::parse({"1"}, problem.factors),
-                                                    coded, y, {.transform = objective.transform});
-      response.processes = surfaces::drawn_processes(*response.fit, kDraws);
+      const surfaces::GaussianProcess fit =
+          surfaces::fit_gaussian_process(doe::Model::parse({"1"}, problem.factors), coded, y,
+                                         {.transform = objective.transform, .rough = true});
+      response.processes = surfaces::drawn_processes(fit, kDraws);
+      response.fit = fit;
     } catch (const surfaces::FitError&) {
       // Too few runs, or a response or factor that does not vary: the distribution above.
     }

@@ -28,8 +28,9 @@ struct Means {
 /// there are runs enough for one, the same normal distribution everywhere.
 class Belief {
  public:
-  /// Any number of observations, none included.
-  Belief(const Problem& problem, const std::vector<Observation>& observations);
+  /// Any number of observations, none included. `completion_draws`: see surfaces::fit_feasibility.
+  Belief(const Problem& problem, const std::vector<Observation>& observations,
+         int completion_draws = 64);
 
   /// Whether the runs support a process for each objective.
   bool has_models() const;

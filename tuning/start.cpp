@@ -6,6 +6,11 @@
 #include "surfaces/optimum.h"
 
 namespace doetune::tuning {
+namespace {
+
+constexpr int kStarts = 4;  ///< of the search for a design: the runs that follow matter more
+
+}  // namespace
 
 int start_size(const Problem& problem, int budget) {
   const int wanted = 2 * static_cast<int>(problem.factors.size()) + 2;
@@ -21,6 +26,7 @@ std::vector<Settings> start(const Problem& problem, int runs) {
   request.model = doe::Model::parse({"1"}, problem.factors);
   request.seed = problem.seed;
   request.options.center_runs = 0;
+  request.options.starts = kStarts;
   const auto today = surfaces::baseline_of(problem.factors);
   if (today && problem.region.allows(*today)) {
     settings.push_back(*today);

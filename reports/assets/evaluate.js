@@ -61,7 +61,7 @@
                   law: doetune.law };
 
   // A response's surface at coded points:
-  //   mean(point)         in its own unit
+  //   mean(point)         in its own unit, to be drawn: of a Gaussian process its smooth part
   //   probability(point)  that the next run meets the goal
   //   predict(point)      both, and 95 % intervals of the mean and of the next run
   // Null where the page cannot evaluate it.

@@ -2,8 +2,9 @@
 // and the parameters is worked out here when it is first needed.
 "use strict";
 (function (doetune) {
-  // Correlations of a point with all others: Matern 5/2 over numeric factors, rho over levels.
-  function correlations(factors, response) {
+  // Correlations of a point with all others: Matern 5/2 over numeric factors, rho over levels, and
+  // `roughness` more of a point with itself.
+  function correlations(factors, response, roughness) {
     const { points, rates } = response;
     const categorical = factors.map((factor) => factor.kind === "categorical");
     const k = rates.length;
@@ -19,7 +20,9 @@
           else if (gap !== 0) exponent += rates[f];
         }
         const s = Math.sqrt(squares);
-        result[j] = (1 + s + squares / 3) * Math.exp(-(s + exponent));
+        exponent += s;
+        result[j] = (1 + s + squares / 3) * Math.exp(-exponent);
+        if (exponent === 0) result[j] += roughness;
       }
       return result;
     };
@@ -65,10 +68,11 @@
 
   doetune.gaussianProcess = function (factors, response) {
     const row = doetune.modelRow(factors, response.columns);
-    const correlationWith = correlations(factors, response);
+    const correlationWith = correlations(factors, response, response.roughness);
+    const smoothWith = correlations(factors, response, 0);
     let parts = null;
-    const mean = (point) => doetune.dot(row(point), response.beta) +
-                            doetune.dot(correlationWith(point), response.weights);
+    const meanBy = (r, point) =>
+      doetune.dot(row(point), response.beta) + doetune.dot(r, response.weights);
     // Of the mean, in units of the process' variance.
     function variance(point) {
       parts = parts || factorised(response, correlationWith, row);
@@ -76,14 +80,15 @@
       const f = row(point);
       const gap = Float64Array.from(parts.whitened, (w, q) => f[q] - doetune.dot(w, r));
       solveLower(parts.meanRoot, gap);
-      return 1 - doetune.dot(r, r) + doetune.dot(gap, gap);
+      return 1 + response.roughness - doetune.dot(r, r) + doetune.dot(gap, gap);
     }
     const points = response.points.length;
     return {
-      mean,
+      mean: (point) => meanBy(smoothWith(point), point), // what lines and contours show
       slow: points > 150, // a prediction costs the square of the points
       predict: (point) => ({
-        z: mean(point), error: response.process_sigma * Math.sqrt(Math.max(0, variance(point))),
+        z: meanBy(correlationWith(point), point),
+        error: response.process_sigma * Math.sqrt(Math.max(0, variance(point))),
         sigma: response.sigma, df: response.df, nextDf: response.df,
       }),
     };

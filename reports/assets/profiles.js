@@ -148,10 +148,12 @@
     const { frame, parts, f } = chart;
     const factor = data.factors[f];
     const along = placesOf(factor, response.model.slow ? fewSteps : steps);
-    const predictions = along.map((c) => response.model.predict(moved(point, f, c)));
+    const level = factor.kind === "categorical";
+    // Lines pass by what single settings have of their own: a hair beside each.
+    const predictions = along.map((c) =>
+      response.model.predict(moved(point, f, level ? c : c + 1e-12)));
     const end = (key, i) => predictions.map((p) => (p[key] ? p[key][i] : NaN));
     const mean = predictions.map((p) => p.mean);
-    const level = factor.kind === "categorical";
     const band = (key, half) => (level
       ? (predictions[0][key] ? bars(frame, along, end(key, 0), end(key, 1), half) : "")
       : bandOf(frame, along, end(key, 0), end(key, 1)));

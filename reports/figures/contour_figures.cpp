@@ -210,7 +210,7 @@ std::string range_text(const Drawn& drawn) {
     Eigen::VectorXd point = drawn.slice.held;
     point[drawn.slice.x] = drawn.mean.x[index_of_max % drawn.mean.x.size()];
     point[drawn.slice.y] = drawn.mean.y[index_of_max / drawn.mean.x.size()];
-    const surfaces::Prediction prediction = drawn.response.surface()->predict(point);
+    const surfaces::Prediction prediction = drawn.response.drawn()->predict(point);
     return analysis::number_to(z, analysis::half_width(prediction.confidence_interval()));
   };
   return text(drawn.low) + " to " +

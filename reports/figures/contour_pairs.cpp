@@ -49,7 +49,7 @@ std::vector<FactorPair> pairs_to_draw(const analysis::Analysis& analysis,
   if (pairs.size() <= max_pairs) return pairs;
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    order.emplace_back(-interaction(*response.surface(), held, pairs[i].x, pairs[i].y), i);
+    order.emplace_back(-interaction(*response.drawn(), held, pairs[i].x, pairs[i].y), i);
   }
   std::sort(order.begin(), order.end());
   std::vector<FactorPair> strongest;

@@ -61,7 +61,7 @@ Grid mean_over(const Slice& slice, const analysis::ResponseAnalysis& response) {
   const double high = response.fit->observed.maxCoeff();
   const double reach = 5 * std::max(high - low, 1e-300);
   Grid grid = over(slice, kNodes, [](const Eigen::VectorXd&) { return 0; });
-  const Eigen::VectorXd means = response.surface()->responses(points_of(slice, kNodes));
+  const Eigen::VectorXd means = response.drawn()->responses(points_of(slice, kNodes));
   for (Eigen::Index i = 0; i < means.size(); ++i) {
     grid.z[static_cast<std::size_t>(i)] = std::clamp(means[i], low - reach, high + reach);
   }

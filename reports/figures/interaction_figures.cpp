@@ -57,7 +57,7 @@ Interaction interaction_of(const analysis::Analysis& analysis,
     Polyline& line = interaction.lines.emplace_back();
     for (const double at : positions) {
       point[x] = at;
-      line.push_back({at, response.surface()->response(point)});
+      line.push_back({at, response.drawn()->response(point)});
       finite = finite && std::isfinite(line.back().y);
     }
   }
@@ -133,7 +133,7 @@ std::string change_text(const analysis::Analysis& analysis,
   for (const Point& end : {line.front(), line.back()}) {
     point[interaction.x] = end.x;
     known_to = std::max(
-        known_to, analysis::half_width(response.surface()->predict(point).confidence_interval()));
+        known_to, analysis::half_width(response.drawn()->predict(point).confidence_interval()));
   }
   return analysis::with_unit(
       analysis::signed_difference_to(line.back().y - line.front().y, known_to),

@@ -35,7 +35,7 @@ Curve curve_along(const analysis::ResponseAnalysis& response, const doe::Factor&
   curve.factor = factor.name;
   for (const double position : coded_positions(factor)) {
     point[f] = position;
-    curve.line.push_back({position, response.surface()->response(point)});
+    curve.line.push_back({position, response.drawn()->response(point)});
     if (!std::isfinite(curve.line.back().y)) return {};
   }
   const auto [low, high] = std::minmax_element(curve.line.begin(), curve.line.end(),
@@ -44,7 +44,7 @@ Curve curve_along(const analysis::ResponseAnalysis& response, const doe::Factor&
     point[f] = end.x;
     curve.known_to =
         std::max(curve.known_to,
-                 analysis::half_width(response.surface()->predict(point).confidence_interval()));
+                 analysis::half_width(response.drawn()->predict(point).confidence_interval()));
   }
   curve.low = low->y;
   curve.high = high->y;

@@ -28,7 +28,7 @@ Profile profile_along(const analysis::ResponseAnalysis& response, const doe::Fac
   Profile profile;
   for (const double position : coded_positions(factor)) {
     point[f] = position;
-    const surfaces::Prediction prediction = response.surface()->predict(point);
+    const surfaces::Prediction prediction = response.drawn()->predict(point);
     profile.at.push_back(position);
     profile.mean.push_back(prediction.response());
     profile.interval.push_back(prediction.confidence_interval());
@@ -60,7 +60,7 @@ Axis response_axis(const analysis::ResponseAnalysis& response, const std::vector
   double low = observed.minCoeff();
   double high = observed.maxCoeff();
   const double range = high - low;
-  const auto interval = response.surface()->predict(point).confidence_interval();
+  const auto interval = response.drawn()->predict(point).confidence_interval();
   if (interval && interval->high - interval->low < range) {
     low = std::min(low, interval->low);
     high = std::max(high, interval->high);

@@ -5,13 +5,19 @@
 namespace doetune::surfaces {
 
 Correlation::Correlation(const std::vector<doe::Factor>& factors,
-                         const Eigen::VectorXd& log_parameters)
-    : rates_(log_parameters.size()) {
+                         const Eigen::VectorXd& log_parameters, double roughness)
+    : rates_(log_parameters.size()), roughness_(roughness) {
   for (int f = 0; f < static_cast<int>(factors.size()); ++f) {
     const bool categorical = factors[f].is_categorical();
     (categorical ? categorical_ : numeric_).push_back(f);
     rates_[f] = categorical ? std::exp(log_parameters[f]) : 5 * std::exp(-2 * log_parameters[f]);
   }
+}
+
+Correlation Correlation::smooth() const {
+  Correlation correlation = *this;
+  correlation.roughness_ = 0;
+  return correlation;
 }
 
 Eigen::ArrayXd Correlation::scaled_distances(const Eigen::MatrixXd& points,
@@ -28,7 +34,9 @@ Eigen::ArrayXd Correlation::with(const Eigen::MatrixXd& points,
   for (const int c : categorical_) {
     exponent += rates_[c] * (points.col(c).array() != point[c]).cast<double>();
   }
-  return (1 + s + s.square() / 3) * (-exponent).exp();
+  const auto smooth = (1 + s + s.square() / 3) * (-exponent).exp();
+  if (roughness_ == 0) return smooth;
+  return smooth + roughness_ * (exponent == 0).cast<double>();
 }
 
 Eigen::MatrixXd Correlation::matrix(const Eigen::MatrixXd& points,

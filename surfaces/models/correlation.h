@@ -10,20 +10,22 @@ namespace doetune::surfaces {
 
 /// The correlation of two coded points x and x',
 ///
-///   r(x, x') = (1 + s + s^2 / 3) exp(-s) prod_c rho_c^[x_c != x'_c],
+///   r(x, x') = (1 + s + s^2 / 3) exp(-s) prod_c rho_c^[x_c != x'_c] + h [x = x'],
 ///   s^2 = 5 sum_k ((x_k - x'_k) / l_k)^2
 ///
 /// with k over the numeric factors: Matern correlation of smoothness 5/2 with a length scale l_k
 /// per factor; c over the categorical ones: any two levels have correlation rho_c in (0, 1), the
-/// exchangeable correlation, positive definite for any number of levels.
-/// Sources: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, eq. 4.17; Qian,
-/// Wu & Wu (2008), Technometrics 50, 383.
+/// exchangeable correlation, positive definite for any number of levels; h, the roughness: a part
+/// of each point that its neighbours do not share, so that with it r(x, x) = 1 + h. Sources:
+/// Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, eq. 4.17; Qian, Wu & Wu
+/// (2008), Technometrics 50, 383.
 ///
 /// One unbounded parameter per factor: ln l_k, or ln(-ln rho_c).
 class Correlation {
  public:
   Correlation() = default;
-  Correlation(const std::vector<doe::Factor>& factors, const Eigen::VectorXd& log_parameters);
+  Correlation(const std::vector<doe::Factor>& factors, const Eigen::VectorXd& log_parameters,
+              double roughness = 0);
 
   /// r(points[i], point); `points` is m x k, one point per row.
   Eigen::ArrayXd with(const Eigen::MatrixXd& points,
@@ -37,6 +39,9 @@ class Correlation {
   Eigen::VectorXd gradient(const Eigen::MatrixXd& points, const Eigen::MatrixXd& correlations,
                            const Eigen::MatrixXd& weights) const;
 
+  /// The same without roughness.
+  Correlation smooth() const;
+
  private:
   /// The distances s of all points to one point.
   Eigen::ArrayXd scaled_distances(const Eigen::MatrixXd& points,
@@ -44,6 +49,7 @@ class Correlation {
 
   std::vector<int> numeric_, categorical_;
   Eigen::VectorXd rates_;  ///< 5 / l_k^2, and -ln rho_c
+  double roughness_ = 0;
 };
 
 }  // namespace doetune::surfaces

@@ -19,7 +19,7 @@ namespace {
 constexpr int kMaxQuadraticColumns = 100;
 constexpr Eigen::Index kMaxRuns = 1'000;
 constexpr double kMainDeviation = 10, kOtherDeviation = 3;  // of the priors
-constexpr int kDraws = 256, kStepsPerDraw = 10, kFirstSteps = 400;
+constexpr int kStepsPerDraw = 10, kFirstSteps = 400;
 constexpr std::uint64_t kSeed = 77;
 
 using Probabilities = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic>;
@@ -100,11 +100,16 @@ class Sampler {
   const Eigen::VectorXd& beta() const { return beta_; }
 
  private:
+  /// -sum ln(1 + exp(-eta)) without overflow: ln(1 + exp(-|eta|)) - min(eta, 0), with one logarithm
+  /// for many runs, each of which at most doubles the product.
   static double log_likelihood(const Eigen::VectorXd& eta) {
-    // ln(1 + exp(-eta)) without overflow.
-    return -(eta.array().abs().unaryExpr([](double e) { return std::log1p(std::exp(-e)); }) -
-             eta.array().cwiseMin(0))
-                .sum();
+    constexpr Eigen::Index kTogether = 512;
+    double sum = -eta.cwiseMin(0).sum();
+    for (Eigen::Index first = 0; first < eta.size(); first += kTogether) {
+      const auto some = eta.segment(first, std::min(kTogether, eta.size() - first)).array();
+      sum += std::log((1 + (-some.abs()).exp()).prod());
+    }
+    return -sum;
   }
 
   void move_on_ellipse(const Eigen::VectorXd& other) {
@@ -135,7 +140,8 @@ class Sampler {
 };
 
 Eigen::MatrixXd posterior_draws(const doe::Model& model, const Eigen::MatrixXd& coded,
-                                const std::vector<bool>& completed, const Trends& trends) {
+                                const std::vector<bool>& completed, const Trends& trends,
+                                int count) {
   const Eigen::Index used = std::min(coded.rows(), kMaxRuns);
   Eigen::MatrixXd rows = model.matrix(coded);
   for (Eigen::Index i = 0; i < used; ++i) {
@@ -145,8 +151,8 @@ Eigen::MatrixXd posterior_draws(const doe::Model& model, const Eigen::MatrixXd& 
   }
   Sampler sampler(rows.topRows(used), prior_deviations(model), trends);
   for (int i = 0; i < kFirstSteps; ++i) sampler.step();
-  Eigen::MatrixXd draws(model.column_count(), kDraws);
-  for (int draw = 0; draw < kDraws; ++draw) {
+  Eigen::MatrixXd draws(model.column_count(), count);
+  for (int draw = 0; draw < count; ++draw) {
     for (int i = 0; i < kStepsPerDraw; ++i) sampler.step();
     draws.col(draw) = sampler.beta();
   }
@@ -198,14 +204,15 @@ bool is_no_harder(const Eigen::Ref<const Eigen::VectorXd>& x, const std::vector<
 
 Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                             const std::vector<bool>& completed,
-                            const InfeasibleDirections& infeasible_when) {
+                            const InfeasibleDirections& infeasible_when, int draws) {
   if (completed.empty()) throw std::invalid_argument("no run shows what can be run");
   Feasibility fit;
   fit.model = model_of(factors);
   fit.completed = static_cast<int>(std::count(completed.begin(), completed.end(), true));
   fit.infeasible = static_cast<int>(completed.size()) - fit.completed;
   fit.note = note_of(fit.completed, fit.infeasible);
-  fit.draws = posterior_draws(fit.model, coded, completed, Trends(fit.model, infeasible_when));
+  fit.draws =
+      posterior_draws(fit.model, coded, completed, Trends(fit.model, infeasible_when), draws);
   fit.infeasible_when = infeasible_when;
   fit.completed_at = completed_points(coded, completed);
   for (int c = 0; c < fit.model.column_count(); ++c) {

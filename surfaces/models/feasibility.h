@@ -69,10 +69,11 @@ struct Feasibility {
 /// infeasible_when   k, or empty: for each numeric factor whether raising or lowering it never
 /// makes
 ///                   completion likelier, anywhere in the region
+/// draws  of the posterior: a probability has a Monte-Carlo error of up to 0.5 / sqrt(draws)
 /// The model is quadratic up to 100 columns, and linear beyond. Of more than 1,000 runs, 1,000 are
 /// used, evenly spread over their order. Throws std::invalid_argument if there are no runs.
 Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                             const std::vector<bool>& completed,
-                            const InfeasibleDirections& infeasible_when = {});
+                            const InfeasibleDirections& infeasible_when = {}, int draws = 256);
 
 }  // namespace doetune::surfaces

@@ -79,7 +79,8 @@ Eigen::VectorXd log_parameters(const GaussianProcessParameters& parameters,
     throw FitError(fmt::format("{} correlation parameters for {} factors",
                                parameters.correlations.size(), factors.size()));
   }
-  Eigen::VectorXd logs(k + 1);
+  const bool rough = parameters.roughness > 0;
+  Eigen::VectorXd logs(k + (rough ? 2 : 1));
   for (Eigen::Index f = 0; f < k; ++f) {
     const double value = parameters.correlations[f];
     logs[f] = factors[f].is_categorical() ? std::log(-std::log(value)) : std::log(value);
@@ -88,22 +89,25 @@ Eigen::VectorXd log_parameters(const GaussianProcessParameters& parameters,
                                  value, factors[f].name));
     }
   }
-  if (!(parameters.noise_ratio > kMinNoiseRatio)) {
+  if (!(parameters.noise_ratio > 0 &&
+        parameters.noise_ratio + parameters.roughness > kMinNoiseRatio)) {
     throw FitError(
         fmt::format("the noise ratio of a Gaussian process must be above {}", kMinNoiseRatio));
   }
-  logs[k] = std::log(parameters.noise_ratio - kMinNoiseRatio);
+  if (rough) logs[k] = std::log(parameters.roughness / parameters.noise_ratio);
+  logs.tail(1)[0] = std::log(parameters.noise_ratio + parameters.roughness - kMinNoiseRatio);
   return logs;
 }
 
-GaussianProcessParameters named_parameters(const Eigen::VectorXd& logs,
+GaussianProcessParameters named_parameters(const Eigen::VectorXd& logs, const Kriging& kriging,
                                            const std::vector<doe::Factor>& factors) {
   GaussianProcessParameters parameters;
   for (std::size_t f = 0; f < factors.size(); ++f) {
     const double value = std::exp(logs[f]);
     parameters.correlations.push_back(factors[f].is_categorical() ? std::exp(-value) : value);
   }
-  parameters.noise_ratio = kMinNoiseRatio + std::exp(logs[factors.size()]);
+  parameters.noise_ratio = kriging.noise_ratio;
+  parameters.roughness = kriging.roughness;
   return parameters;
 }
 
@@ -136,12 +140,14 @@ GaussianProcess process_of(const doe::Model& model, Transform transform, const G
   fit.model = model;
   fit.transform = transform;
   fit.n = runs.n;
-  fit.parameters = named_parameters(logs, model.factors());
+  fit.parameters = named_parameters(logs, kriging, model.factors());
   fit.process_sigma = std::sqrt(kriging.variance);
   fit.sigma = fit.process_sigma * std::sqrt(kriging.noise_ratio);
   fit.df = runs.df();
   fit.log_likelihood = kriging.log_likelihood;
-  fit.correlation = Correlation(model.factors(), logs.head(logs.size() - 1));
+  fit.correlation =
+      Correlation(model.factors(), logs.head(static_cast<Eigen::Index>(model.factors().size())),
+                  kriging.roughness);
   fit.beta = kriging.beta;
   fit.points = runs.points;
   fit.runs_at = runs.runs_at;
@@ -163,7 +169,7 @@ GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::Matri
   check(runs, z);
   const Eigen::VectorXd logs = options.parameters
                                    ? log_parameters(*options.parameters, model.factors())
-                                   : estimated_parameters(runs, options.threads);
+                                   : estimated_parameters(runs, options.rough, options.threads);
   const std::optional<Kriging> kriging = solve_kriging(runs, logs);
   if (!kriging) {
     throw FitError(
@@ -190,6 +196,13 @@ std::vector<GaussianProcess> drawn_processes(const GaussianProcess& fit, int cou
   return processes;
 }
 
+GaussianProcess GaussianProcess::smooth() const {
+  GaussianProcess shared = *this;
+  shared.correlation = correlation.smooth();
+  shared.parameters.roughness = 0;
+  return shared;
+}
+
 double GaussianProcess::loo_coverage(double level) const {
   return (standardised_loo_residuals.array().abs() <= t_quantile(level, df)).cast<double>().mean();
 }
@@ -200,7 +213,8 @@ Prediction GaussianProcess::predict(const Eigen::Ref<const Eigen::VectorXd>& cod
   const Eigen::VectorXd whitened = root.matrixL().solve(r);
   const Eigen::VectorXd mean_gap =
       mean_root.matrixL().solve(f - whitened_mean.transpose() * whitened);
-  const double variance = 1 - whitened.squaredNorm() + mean_gap.squaredNorm();
+  const double variance =
+      1 + parameters.roughness - whitened.squaredNorm() + mean_gap.squaredNorm();
   return {f.dot(beta) + r.dot(weights), process_sigma * std::sqrt(std::max(0.0, variance)), sigma,
           static_cast<double>(df), transform};
 }
@@ -225,8 +239,10 @@ MeanErrors GaussianProcess::mean_errors(const Eigen::MatrixXd& coded_points) con
     errors.of_runs.col(i) = sigma / runs_at[j] * w.row(j).transpose();
   }
   const Eigen::MatrixXd cross = w.transpose() * r;
-  const Eigen::MatrixXd rest = w.transpose() * correlation.matrix(points, points) * w - cross -
-                               cross.transpose() + correlation.matrix(coded_points, coded_points);
+  Eigen::MatrixXd of_points = root.reconstructedMatrix();
+  of_points.diagonal().array() -= parameters.noise_ratio / runs_at.cast<double>().array();
+  const Eigen::MatrixXd rest = w.transpose() * of_points * w - cross - cross.transpose() +
+                               correlation.matrix(coded_points, coded_points);
   errors.own = process_sigma * covariance_root(rest);
   return errors;
 }

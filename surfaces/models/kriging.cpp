@@ -1,5 +1,6 @@
 #include "surfaces/models/kriging.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -21,15 +22,30 @@ double restricted_log_likelihood(const GroupedRuns& runs, const Kriging& kriging
   return -0.5 * (df * (std::log(2 * std::numbers::pi * kriging.variance) + 1) + log_determinants);
 }
 
+/// h / (g + h), below 1.
+double rough_fraction(const GroupedRuns& runs, const Eigen::VectorXd& log_parameters) {
+  const auto k = static_cast<Eigen::Index>(runs.factors.size());
+  constexpr double kFarthest = 20;
+  if (log_parameters.size() == k + 1) return 0;
+  return 1 / (1 + std::exp(-std::min(log_parameters[k], kFarthest)));
+}
+
+Correlation correlation_of(const GroupedRuns& runs, const Eigen::VectorXd& log_parameters,
+                           const Kriging& kriging) {
+  const auto k = static_cast<Eigen::Index>(runs.factors.size());
+  return {runs.factors, log_parameters.head(k), kriging.roughness};
+}
+
 }  // namespace
 
 std::optional<Kriging> solve_kriging(const GroupedRuns& runs,
                                      const Eigen::VectorXd& log_parameters) {
-  const Eigen::Index k = log_parameters.size() - 1;
   Kriging kriging;
+  const double both = kMinNoiseRatio + std::exp(log_parameters.tail(1)[0]);
+  kriging.roughness = both * rough_fraction(runs, log_parameters);
+  kriging.noise_ratio = both - kriging.roughness;
   kriging.correlations =
-      Correlation(runs.factors, log_parameters.head(k)).matrix(runs.points, runs.points);
-  kriging.noise_ratio = kMinNoiseRatio + std::exp(log_parameters[k]);
+      correlation_of(runs, log_parameters, kriging).matrix(runs.points, runs.points);
   Eigen::MatrixXd covariance = kriging.correlations;
   covariance.diagonal().array() += kriging.noise_ratio / runs.runs_at.cast<double>().array();
   kriging.root.compute(covariance);
@@ -65,17 +81,22 @@ Eigen::MatrixXd projection(const Kriging& kriging) {
 
 Eigen::VectorXd likelihood_gradient(const GroupedRuns& runs, const Kriging& kriging,
                                     const Eigen::VectorXd& log_parameters) {
-  const Eigen::Index k = log_parameters.size() - 1;
+  const auto k = static_cast<Eigen::Index>(runs.factors.size());
   const Eigen::MatrixXd traced =
       projection(kriging) - kriging.weights * kriging.weights.transpose() / kriging.variance;
-  Eigen::VectorXd gradient(k + 1);
-  gradient.head(k) = -0.5 * Correlation(runs.factors, log_parameters.head(k))
+  Eigen::VectorXd gradient(log_parameters.size());
+  gradient.head(k) = -0.5 * correlation_of(runs, log_parameters, kriging)
                                 .gradient(runs.points, kriging.correlations, traced);
   const double g = kriging.noise_ratio;
   const double by_points = (traced.diagonal().array() / runs.runs_at.cast<double>().array()).sum();
   const double by_scatter =
       (runs.n - runs.points_count()) / g - runs.pure_error / (g * g * kriging.variance);
-  gradient[k] = -0.5 * std::exp(log_parameters[k]) * (by_points + by_scatter);
+  const double of_noise = -0.5 * (by_points + by_scatter), of_roughness = -0.5 * traced.trace();
+  const double rough = rough_fraction(runs, log_parameters);
+  if (gradient.size() > k + 1)
+    gradient[k] = kriging.roughness * (1 - rough) * (of_roughness - of_noise);
+  gradient.tail(1)[0] =
+      std::exp(log_parameters.tail(1)[0]) * ((1 - rough) * of_noise + rough * of_roughness);
   return gradient;
 }
 

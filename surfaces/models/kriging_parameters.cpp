@@ -24,16 +24,18 @@ namespace {
 struct Prior {
   Eigen::VectorXd centre, deviation;
 
-  explicit Prior(const std::vector<doe::Factor>& factors)
-      : centre(factors.size() + 1), deviation(Eigen::VectorXd::Constant(centre.size(), 1.5)) {
+  Prior(const std::vector<doe::Factor>& factors, bool rough)
+      : centre(Eigen::VectorXd::Zero(factors.size() + (rough ? 2 : 1))),
+        deviation(Eigen::VectorXd::Constant(centre.size(), 1.5)) {
     const auto numeric = std::count_if(factors.begin(), factors.end(),
                                        [](const auto& factor) { return !factor.is_categorical(); });
     for (std::size_t f = 0; f < factors.size(); ++f) {
       centre[f] = factors[f].is_categorical() ? std::log(std::numbers::ln2)
                                               : std::log(2 * std::sqrt(numeric));
     }
-    centre[factors.size()] = std::log(0.01);
-    deviation[factors.size()] = 3;
+    if (rough) deviation[factors.size()] = 2;
+    centre.tail(1)[0] = std::log(0.01);
+    deviation.tail(1)[0] = 3;
   }
 
   Eigen::VectorXd scores(const Eigen::VectorXd& parameters) const {
@@ -171,15 +173,15 @@ class Proposals {
 
 std::vector<Eigen::VectorXd> drawn_parameters(const GroupedRuns& runs, const Eigen::VectorXd& mode,
                                               int count, int threads) {
-  constexpr int kProposed = 512;
-  const Prior prior(runs.factors);
+  const int candidates = 8 * count;
+  const Prior prior(runs.factors, mode.size() > static_cast<Eigen::Index>(runs.factors.size()) + 1);
   const Objective objective(runs, prior);
   const Proposals proposals(prior, mode, precision_at(objective, prior, mode));
   PosteriorDraws random;
   std::vector<Eigen::VectorXd> proposed{mode};  // so that one can be evaluated
-  while (static_cast<int>(proposed.size()) < kProposed) proposed.push_back(proposals.draw(random));
+  while (static_cast<int>(proposed.size()) < candidates) proposed.push_back(proposals.draw(random));
   std::vector<double> log_weights(proposed.size());
-  parallel_for(kProposed, threads, [&](int i) {
+  parallel_for(candidates, threads, [&](int i) {
     log_weights[i] = -objective.value(proposed[i]) - proposals.log_density(proposed[i]);
   });
   const std::vector<double> cumulative = cumulative_of(log_weights);
@@ -192,8 +194,8 @@ std::vector<Eigen::VectorXd> drawn_parameters(const GroupedRuns& runs, const Eig
   return drawn;
 }
 
-Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, int threads) {
-  const Prior prior(runs.factors);
+Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, bool rough, int threads) {
+  const Prior prior(runs.factors, rough);
   const Objective objective(runs, prior);
   std::vector<Eigen::VectorXd> found = starts(runs, prior, objective, threads);
   std::vector<double> values(found.size());

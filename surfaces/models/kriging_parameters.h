@@ -10,11 +10,12 @@ namespace doetune::surfaces {
 
 /// The parameters of solve_kriging that maximise restricted likelihood times prior, both as defined
 /// at fit_gaussian_process. Throws FitError if no start can be evaluated.
-Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, int threads);
+Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, bool rough, int threads);
 
 /// `count` draws of the parameters from their posterior, of which `mode` is the maximum: proposals
-/// from Student's t about it and from the prior, drawn again in proportion to posterior over
-/// proposal. Source: Gelfand & Smith (1990), JASA 85, 398 (sampling, importance resampling).
+/// from Student's t about it and from the prior, eight times as many, drawn again in proportion to
+/// posterior over proposal. Source: Gelfand & Smith (1990), JASA 85, 398 (sampling, importance
+/// resampling).
 std::vector<Eigen::VectorXd> drawn_parameters(const GroupedRuns& runs, const Eigen::VectorXd& mode,
                                               int count, int threads);
 

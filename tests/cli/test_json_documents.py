@@ -60,7 +60,7 @@ CALLS = [
     ("report", ["report", "tune", "--format", "html,md,json"], 0),
     ("export", ["export", "tune", "--to", "r"], 0),
     ("import", ["import", "tune.yaml", "tune/results.csv", "-o", "again"], 0),
-    ("tune", ["tune", "search.yaml", "--budget", "12"], 0),
+    ("tune", ["tune", "search.yaml", "--budget", "24"], 0),
     ("next", ["next", "search.yaml", "-o", "asked", "--batch", "2"], 0),
     ("tell", ["tell", "asked", "--run", "1", "y=3", "z=1"], 0),
     ("replay", ["replay", "search.yaml", "table.csv", "--searches", "2", "--budget", "4,6"], 0),

@@ -244,6 +244,103 @@ TEST_CASE("No random parameters are likelier than the estimated ones", "[surface
   }
 }
 
+TEST_CASE("The likelihood of a rough process changes as its gradient says", "[surfaces][gp]") {
+  const MixedRuns mixed;
+  const surfaces::GroupedRuns runs = grouped_by_hand(mixed);
+  for (const double shift : {-0.8, 0.0, 1.1}) {
+    Eigen::VectorXd at(5);
+    at << shift - 0.4, shift + 0.6, shift, 2 * shift, shift - 3;
+    const Eigen::VectorXd gradient =
+        surfaces::likelihood_gradient(runs, *surfaces::solve_kriging(runs, at), at);
+    for (int i = 0; i < 5; ++i) {
+      const double h = 1e-5;
+      Eigen::VectorXd up = at, down = at;
+      up[i] += h;
+      down[i] -= h;
+      const double slope = (surfaces::solve_kriging(runs, up)->log_likelihood -
+                            surfaces::solve_kriging(runs, down)->log_likelihood) /
+                           (2 * h);
+      CHECK(gradient[i] == Approx(slope).epsilon(1e-6).margin(1e-6));
+    }
+  }
+}
+
+TEST_CASE("A rough process has a value of its own at the points of its runs", "[surfaces][gp]") {
+  // Theory: universal kriging with covariance R + h [x = x'], computed over all runs.
+  const MixedRuns runs;
+  GaussianProcessParameters parameters = runs.parameters;
+  parameters.roughness = 0.3;
+  const GaussianProcess fit =
+      fit_gaussian_process(runs.model, runs.coded, runs.y, {.parameters = parameters});
+  const auto with_own = [](Eigen::MatrixXd r, const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+    for (Eigen::Index i = 0; i < a.rows(); ++i) {
+      for (Eigen::Index j = 0; j < b.rows(); ++j) r(i, j) += a.row(i) == b.row(j) ? 0.3 : 0;
+    }
+    return r;
+  };
+  const Eigen::MatrixXd f = runs.model.matrix(runs.coded);
+  const Eigen::MatrixXd v =
+      with_own(stated_correlations(runs, runs.coded, runs.coded), runs.coded, runs.coded) +
+      parameters.noise_ratio * Eigen::MatrixXd::Identity(20, 20);
+  const Eigen::MatrixXd v_inverse = v.inverse();
+  const Eigen::MatrixXd information = f.transpose() * v_inverse * f;
+  const Eigen::MatrixXd projection =
+      v_inverse - v_inverse * f * information.inverse() * f.transpose() * v_inverse;
+  const double sigma = std::sqrt(runs.y.dot(projection * runs.y) / (20 - 5));
+  CHECK(fit.process_sigma == Approx(sigma).epsilon(1e-10));
+
+  Eigen::MatrixXd at = runs.coded.topRows(4);  // two of runs, two that are nowhere else
+  at.bottomRows(2).leftCols(2).array() += 0.01;
+  const Eigen::MatrixXd smooth = stated_correlations(runs, runs.coded, at);
+  const auto agrees = [&](const GaussianProcess& process, const Eigen::MatrixXd& r, double own) {
+    const Eigen::MatrixXd gap = runs.model.matrix(at).transpose() - f.transpose() * v_inverse * r;
+    const Eigen::VectorXd means =
+        runs.model.matrix(at) * information.inverse() * f.transpose() * v_inverse * runs.y +
+        r.transpose() * projection * runs.y;
+    const Eigen::MatrixXd explained = r.transpose() * v_inverse * r;
+    const Eigen::MatrixXd of_mean = gap.transpose() * information.inverse() * gap;
+    const surfaces::MeanErrors errors = process.mean_errors(at);
+    const Eigen::MatrixXd covariance =
+        errors.of_runs * errors.of_runs.transpose() + errors.own * errors.own.transpose();
+    for (int i = 0; i < 4; ++i) {
+      const surfaces::Prediction p = process.predict(at.row(i).transpose());
+      const double error = sigma * std::sqrt(1 + own - explained(i, i) + of_mean(i, i));
+      CHECK(p.mean == Approx(means[i]).epsilon(1e-9));
+      CHECK(p.standard_error == Approx(error).epsilon(1e-9));
+      CHECK(std::sqrt(covariance(i, i)) == Approx(error).epsilon(1e-7));
+    }
+  };
+  agrees(fit, with_own(smooth, runs.coded, at), 0.3);
+  agrees(fit.smooth(), smooth, 0);
+}
+
+TEST_CASE("Repeated runs tell roughness from noise", "[surfaces][gp]") {
+  // Simulation: at 40 points, four times each, a slope plus errors of the points or of the runs.
+  const std::vector<doe::Factor> factors = unit_factors(2);
+  RandomStream random(16, 0);
+  const Eigen::MatrixXd points = uniform_points(40, 2, random);
+  const Eigen::MatrixXd coded = points.replicate(4, 1);
+  for (const bool rough : {true, false}) {
+    const double of_points = rough ? 0.5 : 0.05, of_runs = rough ? 0.05 : 0.5;
+    Eigen::VectorXd y(160);
+    for (int i = 0; i < 40; ++i) {
+      const double own = of_points * random_normal(random);
+      for (const int run : {i, i + 40, i + 80, i + 120}) {
+        y[run] = 3 * points(i, 0) + own + of_runs * random_normal(random);
+      }
+    }
+    const GaussianProcess fit =
+        fit_gaussian_process(constant_mean(factors), coded, y, {.rough = true});
+    const double own = fit.process_sigma * std::sqrt(fit.parameters.roughness);
+    CHECK(fit.sigma == Approx(of_runs).epsilon(0.25));
+    if (rough) {
+      CHECK(own == Approx(of_points).epsilon(0.25));
+    } else {
+      CHECK(own < 0.2);
+    }
+  }
+}
+
 TEST_CASE("Without noise a Gaussian process passes through the runs", "[surfaces][gp]") {
   const std::vector<doe::Factor> factors = unit_factors(2);
   RandomStream random(14, 0);

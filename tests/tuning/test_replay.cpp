@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
+#include "surfaces/distributions.h"
 #include "tests/tuning/systems.h"
 #include "tuning/replay.h"
 
@@ -88,4 +89,20 @@ TEST_CASE("a search beats random settings, fails nowhere, and is the same on any
   options.strategy = Strategy::kRandom;
   const Replayed random = replay(system, options);
   CHECK(random.budgets[1].quantile(0.5) < tuned.budgets[1].quantile(0.5));
+}
+
+TEST_CASE("a search does not settle on the smooth part of a rough system") {
+  // Simulation: a flat hill, and 5 of standard deviation that no configuration shares with others.
+  RandomStream random(5, 0);
+  std::vector<Observation> rows = hill_table();
+  for (Observation& row : rows) {
+    const double own = 5 * surfaces::normal_draw(random.uniform());
+    row = {row.settings, true, {{"y", 100 + 0.05 * (hill(row.settings) - 100) + own}}};
+  }
+  ReplayOptions options;
+  options.budgets = {40};
+  options.searches = 6;
+  options.noise = 0.005;
+  const Replayed tuned = replay(RecordedSystem(plane_problem(), rows), options);
+  CHECK(tuned.budgets[0].quantile(0) >= 0.98);
 }
