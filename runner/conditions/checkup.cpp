@@ -43,9 +43,7 @@ std::optional<double> busy_fraction() {
   const CpuTimes before = cpu_times(stat.read(), {});
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   const CpuTimes after = cpu_times(stat.read(), {});
-  const double total_s = after.total_s() - before.total_s();
-  if (total_s <= 0) return std::nullopt;
-  return (after.busy_s - before.busy_s) / total_s;
+  return fraction_between(before, after, &CpuTimes::busy_s);
 }
 
 std::string gib(double bytes) { return fmt::format("{:.1f} GiB", bytes / kGiB); }

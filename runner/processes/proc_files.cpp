@@ -63,6 +63,13 @@ std::string_view ProcFile::read() {
   return std::string_view(text_).substr(0, length);
 }
 
+std::optional<double> fraction_between(const CpuTimes& before, const CpuTimes& after,
+                                       double CpuTimes::*kind) {
+  const double total_s = after.total_s() - before.total_s();
+  if (total_s <= 0) return std::nullopt;
+  return std::clamp((after.*kind - before.*kind) / total_s, 0.0, 1.0);
+}
+
 CpuTimes cpu_times(std::string_view stat, const std::vector<int>& cpus) {
   CpuTimes sum;
   while (stat.starts_with("cpu")) {

@@ -36,6 +36,11 @@ struct CpuTimes {
   double total_s() const { return busy_s + iowait_s + steal_s + idle_s; }
 };
 
+/// The fraction of the time between two readings that was of one kind, in [0, 1] though the
+/// kernel's counts of idle time and iowait may fall; empty if no time passed.
+std::optional<double> fraction_between(const CpuTimes& before, const CpuTimes& after,
+                                       double CpuTimes::*kind);
+
 /// The times of these processors, from the text of /proc/stat; of all processors if `cpus` is
 /// empty.
 CpuTimes cpu_times(std::string_view stat, const std::vector<int>& cpus);

@@ -75,12 +75,9 @@ class Recording {
  private:
   void add_fractions(const CpuTimes& now, HostSample& host) {
     const CpuTimes before = std::exchange(cpu_, now).value_or(now);
-    const double total_s = now.total_s() - before.total_s();
-    if (total_s > 0) {
-      host.cpu_busy = (now.busy_s - before.busy_s) / total_s;
-      host.iowait = (now.iowait_s - before.iowait_s) / total_s;
-      host.steal = (now.steal_s - before.steal_s) / total_s;
-    }
+    host.cpu_busy = fraction_between(before, now, &CpuTimes::busy_s);
+    host.iowait = fraction_between(before, now, &CpuTimes::iowait_s);
+    host.steal = fraction_between(before, now, &CpuTimes::steal_s);
     if (host.process_cpu_s) add_others(now, host);
   }
 

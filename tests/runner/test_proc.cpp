@@ -64,6 +64,19 @@ TEST_CASE("Processor times are those of the processors asked for", "[telemetry][
   CHECK(runner::cpu_times("", {0}).total_s() == 0);
 }
 
+TEST_CASE("A fraction of the processors' time is one, whatever the kernel counts",
+          "[telemetry][proc]") {
+  using runner::CpuTimes, runner::fraction_between;
+  const CpuTimes before{1, 5, 0, 1};
+  CHECK(fraction_between(before, {2, 6, 0, 3}, &CpuTimes::busy_s) == 0.25);
+  CHECK(fraction_between(before, {2, 4.5, 0, 1}, &CpuTimes::busy_s) == 1);  // iowait fell
+  CHECK(fraction_between(before, {2, 4.5, 0, 1}, &CpuTimes::iowait_s) == 0);
+  CHECK_FALSE(fraction_between(before, before, &CpuTimes::busy_s));
+  // Nothing but work: the quotient is above 1 by rounding.
+  const CpuTimes rounded{0.1, 0.7, 0.3, 1e5}, later{0.7, 0.7, 0.3, 1e5};
+  CHECK(*fraction_between(rounded, later, &CpuTimes::busy_s) <= 1);
+}
+
 TEST_CASE("Lines of meminfo and of pressure files are read by name", "[telemetry][proc]") {
   const std::string meminfo = "MemTotal:  16384 kB\nMemAvailable:   1000 kB\nSwapFree: 0 kB\n";
   CHECK(runner::meminfo_bytes(meminfo, "MemAvailable") == 1024000);
