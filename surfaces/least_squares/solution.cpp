@@ -78,6 +78,37 @@ Matrix<Real> coded_points(const LeastSquaresProblem& problem) {
   return coded;
 }
 
+/// Columns Q with Q'Q = 1 and an upper triangular R such that Q R are the columns that Q held:
+/// modified Gram-Schmidt, each column orthogonalised twice. Loops in place of a library's blocked
+/// products, which take a minute to compile in three precisions. Source: Björck (1996), Numerical
+/// Methods for Least Squares Problems, 2.4.
+template <typename Real>
+Matrix<Real> orthogonalise(Matrix<Real>& q) {
+  Matrix<Real> r = Matrix<Real>::Zero(q.cols(), q.cols());
+  for (Eigen::Index j = 0; j < q.cols(); ++j) {
+    for (int pass = 0; pass < 2; ++pass) {
+      for (Eigen::Index i = 0; i < j; ++i) {
+        const Real along = q.col(i).dot(q.col(j));
+        q.col(j) -= along * q.col(i);
+        r(i, j) += along;
+      }
+    }
+    r(j, j) = q.col(j).norm();
+    if (r(j, j) > 0) q.col(j) /= r(j, j);
+  }
+  return r;
+}
+
+/// b with r b = y, for an upper triangle r.
+template <typename Real>
+Vector<Real> solved(const Matrix<Real>& r, Vector<Real> y) {
+  for (Eigen::Index i = r.cols() - 1; i >= 0; --i) {
+    y[i] /= r(i, i);
+    y.head(i) -= y[i] * r.col(i).head(i);
+  }
+  return y;
+}
+
 /// The decomposed columns, in fitting order.
 template <typename Real>
 struct Decomposition {
@@ -93,30 +124,27 @@ struct Decomposition {
     if (problem.weights.size() > 0) roots = problem.weights.cast<Real>().cwiseSqrt();
     lengths = (roots.asDiagonal() * x).colwise().norm().template cast<double>();
     if (order.intercept) centre();
-    qr.compute(roots.asDiagonal() * x);
+    q = roots.asDiagonal() * x;
+    r = orthogonalise(q);
   }
 
   /// The ratio of the largest to the smallest pivot of the columns, scaled to length 1 before
   /// centring so that a constant column has pivot 0.
   double condition() const {
-    Matrix<double> r = upper().template cast<double>();
-    for (Eigen::Index c = 0; c < r.cols(); ++c) {
-      if (lengths[c] > 0) r.col(c) /= lengths[c];
+    Matrix<double> scaled = r.template cast<double>();
+    for (Eigen::Index c = 0; c < scaled.cols(); ++c) {
+      if (lengths[c] > 0) scaled.col(c) /= lengths[c];
     }
-    const Eigen::ColPivHouseholderQR<Matrix<double>> pivoted(r);
+    const Eigen::ColPivHouseholderQR<Matrix<double>> pivoted(scaled);
     const Eigen::VectorXd pivots = pivoted.matrixQR().diagonal().cwiseAbs();
     return pivots.maxCoeff() / pivots.minCoeff();
-  }
-
-  Matrix<Real> upper() const {
-    return qr.matrixQR().topRows(x.cols()).template triangularView<Eigen::Upper>();
   }
 
   Matrix<Real> x;  ///< about the means
   RowVector<Real> means;
   Eigen::RowVectorXd lengths;
   Vector<Real> roots;  ///< of the weights
-  Eigen::HouseholderQR<Matrix<Real>> qr;
+  Matrix<Real> q, r;   ///< of the columns times the roots
 
  private:
   void centre() {
@@ -132,18 +160,10 @@ template <typename Real>
 class Solver final : public LeastSquaresSolver {
  public:
   Solver(const LeastSquaresProblem& problem, const Order& order, Decomposition<Real> columns)
-      : order_(order),
-        columns_(std::move(columns)),
-        r_(columns_.upper()),
-        natural_(natural_terms<Real>(problem.model)) {
-    const Eigen::Index p = r_.cols();
-    const auto triangle = r_.template triangularView<Eigen::Upper>();
-    Matrix<Real> root = triangle.solve(Matrix<Real>::Identity(p, p));
-    Matrix<Real> q = columns_.roots.asDiagonal() * columns_.x;
-    triangle.template solveInPlace<Eigen::OnTheRight>(q);
+      : order_(order), columns_(std::move(columns)), natural_(natural_terms<Real>(problem.model)) {
+    const Matrix<Real>& q = columns_.q;
     of_runs_.leverage = q.rowwise().squaredNorm().template cast<double>();
-    if (order_.intercept) root.row(0) -= columns_.means * root;
-    root = in_place(root);
+    const Matrix<Real> root = in_place(inverse());
     const Matrix<double> rounded = root.template cast<double>();
     of_runs_.covariance = rounded * rounded.transpose();
     of_runs_.weights_of_runs = rounded * q.template cast<double>().transpose();
@@ -156,10 +176,12 @@ class Solver final : public LeastSquaresSolver {
 
   Solution solve(const Eigen::VectorXd& z) const override {
     const Vector<Real> exact = z.cast<Real>();
-    const Vector<Real> along =
-        (columns_.qr.householderQ().adjoint() * exact.cwiseProduct(columns_.roots)).head(r_.cols());
-    const Vector<Real> centred_b = r_.template triangularView<Eigen::Upper>().solve(along);
-    const Vector<Real> fitted = columns_.x * centred_b;
+    const Vector<Real> scaled = exact.cwiseProduct(columns_.roots);
+    Vector<Real> along(columns_.q.cols());
+    for (Eigen::Index j = 0; j < along.size(); ++j) along[j] = columns_.q.col(j).dot(scaled);
+    const Vector<Real> centred_b = solved(columns_.r, along);
+    Vector<Real> fitted = Vector<Real>::Zero(exact.size());
+    for (Eigen::Index j = 0; j < along.size(); ++j) fitted += centred_b[j] * columns_.x.col(j);
     Solution solution = of_runs_;
     solution.fitted = fitted.template cast<double>();
     solution.residuals = (exact - fitted).template cast<double>();
@@ -180,6 +202,17 @@ class Solver final : public LeastSquaresSolver {
   const Eigen::MatrixXd& covariance() const override { return of_runs_.covariance; }
 
  private:
+  /// The inverse of r, with the intercept's row about the origin.
+  Matrix<Real> inverse() const {
+    const Eigen::Index p = columns_.r.cols();
+    Matrix<Real> root(p, p);
+    for (Eigen::Index j = 0; j < p; ++j) {
+      root.col(j) = solved<Real>(columns_.r, Vector<Real>::Unit(p, j));
+      if (order_.intercept) root(0, j) -= columns_.means.dot(root.col(j));
+    }
+    return root;
+  }
+
   /// Reorders rows from fitting order to the order of the model.
   Matrix<Real> in_place(const Matrix<Real>& rows) const {
     Matrix<Real> result(rows.rows(), rows.cols());
@@ -210,7 +243,6 @@ class Solver final : public LeastSquaresSolver {
 
   Order order_;
   Decomposition<Real> columns_;
-  Matrix<Real> r_;
   std::vector<std::pair<std::string, Contributions<Real>>> natural_;
   Solution of_runs_;  ///< the parts that do not depend on the response
 };
