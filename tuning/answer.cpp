@@ -28,11 +28,14 @@ std::optional<surfaces::Optimum> answer(const Problem& problem,
     if (!observation.completed) request.region = request.region.without(observation.settings);
   }
   for (std::size_t o = 0; o < problem.objectives.size(); ++o) {
-    const surfaces::GaussianProcess* surface = belief.surface(o);
+    const surfaces::Surface* surface = belief.surface(o);
     if (surface == nullptr) return std::nullopt;
     const Objective& objective = problem.objectives[o];
-    request.responses.push_back({objective.name, surface, objective.goal,
-                                 std::make_shared<surfaces::GaussianProcessPosterior>(*surface)});
+    request.responses.push_back({objective.name, surface, objective.goal});
+    if (const surfaces::GaussianProcess* process = belief.process(o)) {
+      request.responses.back().posterior =
+          std::make_shared<surfaces::GaussianProcessPosterior>(*process);
+    }
   }
   if (const surfaces::Feasibility* feasibility = belief.feasibility()) {
     request.feasibility = [feasibility](const Eigen::MatrixXd& coded) {

@@ -10,6 +10,7 @@ namespace doetune::tuning {
 namespace {
 
 constexpr int kDraws = 16;
+constexpr int kConstant = 3;  ///< runs that show that a response does not vary
 
 /// Means and standard errors of a process at m points: in one solution for all of them.
 void predict(const surfaces::GaussianProcess& process, const Eigen::MatrixXd& coded,
@@ -71,30 +72,40 @@ Belief::Belief(const Problem& problem, const std::vector<Observation>& observati
     }
     coded.conservativeResize(n, k);
     y.conservativeResize(n);
-    Response response;
-    if (n > 0) {
-      const Eigen::VectorXd z = y.unaryExpr(
-          [&](double value) { return surfaces::transformed(objective.transform, value); });
-      response.mean = z.mean();
-      const double spread = std::sqrt((z.array() - z.mean()).square().mean());
-      response.deviation = spread > 0 ? spread : std::max(1e-9, std::abs(z.mean()));
-    }
-    try {
-      const surfaces::GaussianProcess fit =
-          surfaces::fit_gaussian_process(doe::Model::parse({"1"}, problem.factors), coded, y,
-                                         {.transform = objective.transform, .rough = true});
-      response.processes = surfaces::drawn_processes(fit, kDraws);
-      response.fit = fit;
-    } catch (const surfaces::FitError&) {
-      // Too few runs, or a response or factor that does not vary: the distribution above.
-    }
-    responses_.push_back(std::move(response));
+    responses_.push_back(response_of(objective, problem.factors, coded, y));
   }
+}
+
+Belief::Response Belief::response_of(const Objective& objective,
+                                     const std::vector<doe::Factor>& factors,
+                                     const Eigen::MatrixXd& coded, const Eigen::VectorXd& y) {
+  Response response;
+  if (y.size() == 0) return response;
+  const Eigen::VectorXd z =
+      y.unaryExpr([&](double value) { return surfaces::transformed(objective.transform, value); });
+  response.mean = z.mean();
+  const double spread = std::sqrt((z.array() - z.mean()).square().mean());
+  response.deviation = spread > 0 ? spread : std::max(1e-9, std::abs(z.mean()));
+  const doe::Model mean = doe::Model::parse({"1"}, factors);
+  try {
+    response.fit = surfaces::fit_gaussian_process(
+        mean, coded, y, {.transform = objective.transform, .rough = true});
+    response.processes = surfaces::drawn_processes(*response.fit, kDraws);
+  } catch (const surfaces::FitError&) {
+    // Too few runs, or a response that does not vary: the distribution above.
+    response.fit.reset();
+    if (objective.goal.is_limit() && y.size() >= kConstant && y.maxCoeff() == y.minCoeff()) {
+      response.constant =
+          surfaces::fit_least_squares(mean, coded, y, {.transform = objective.transform});
+      response.deviation = 1e-9 * (1 + std::abs(response.mean));
+    }
+  }
+  return response;
 }
 
 bool Belief::has_models() const {
   return std::all_of(responses_.begin(), responses_.end(),
-                     [](const Response& response) { return response.fit.has_value(); });
+                     [](const Response& response) { return response.fit || response.constant; });
 }
 
 Means Belief::means(std::size_t o, const Eigen::MatrixXd& coded, Draws draws) const {
@@ -119,8 +130,13 @@ Means Belief::means(std::size_t o, const Eigen::MatrixXd& coded, Draws draws) co
   return means;
 }
 
-const surfaces::GaussianProcess* Belief::surface(std::size_t o) const {
+const surfaces::GaussianProcess* Belief::process(std::size_t o) const {
   return responses_[o].fit ? &*responses_[o].fit : nullptr;
+}
+
+const surfaces::Surface* Belief::surface(std::size_t o) const {
+  if (responses_[o].constant) return &*responses_[o].constant;
+  return process(o);
 }
 
 const surfaces::Feasibility* Belief::feasibility() const {

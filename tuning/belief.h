@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "surfaces/fit.h"
 #include "surfaces/models/gaussian_process.h"
 #include "tuning/problem.h"
 
@@ -24,15 +25,16 @@ struct Means {
   Eigen::MatrixXd learnt;  ///< m x draws
 };
 
-/// A Gaussian process for each objective, whose parameters are drawn from their posterior; before
-/// there are runs enough for one, the same normal distribution everywhere.
+/// A Gaussian process for each objective, whose parameters are drawn from their posterior. Before
+/// there are runs enough for one, the same normal distribution everywhere; a limit on a response
+/// that has been the same in all runs, of requests that failed for instance, is taken to remain so.
 class Belief {
  public:
   /// Any number of observations, none included. `completion_draws`: see surfaces::fit_feasibility.
   Belief(const Problem& problem, const std::vector<Observation>& observations,
          int completion_draws = 64);
 
-  /// Whether the runs support a process for each objective.
+  /// Whether the runs support a model for each objective.
   bool has_models() const;
 
   /// Of objective `o`.
@@ -41,8 +43,12 @@ class Belief {
   /// The probability that a run completes; 1 until one could not.
   Eigen::VectorXd completion(const Eigen::MatrixXd& coded) const;
 
-  /// The process with the likeliest parameters; null before there are runs enough.
-  const surfaces::GaussianProcess* surface(std::size_t o) const;
+  /// The process with the likeliest parameters; null if there is none.
+  const surfaces::GaussianProcess* process(std::size_t o) const;
+
+  /// The process, or the constant that a limited response has been; null before there are runs
+  /// enough.
+  const surfaces::Surface* surface(std::size_t o) const;
 
   /// Null until a run could not complete.
   const surfaces::Feasibility* feasibility() const;
@@ -55,7 +61,11 @@ class Belief {
     std::optional<surfaces::GaussianProcess> fit;
     std::vector<surfaces::GaussianProcess> processes;  ///< with drawn parameters
     double mean = 0, deviation = 1;                    ///< without a fit
+    std::optional<surfaces::Fit> constant;             ///< if it is a limit and has not varied
   };
+
+  static Response response_of(const Objective& objective, const std::vector<doe::Factor>& factors,
+                              const Eigen::MatrixXd& coded, const Eigen::VectorXd& y);
 
   std::vector<Response> responses_;
   std::optional<surfaces::Feasibility> feasibility_;

@@ -56,12 +56,6 @@ void check(const GroupedRuns& runs, const Eigen::VectorXd& z) {
   if (mean.rank() < mean.cols()) {
     throw FitError("the runs do not determine the mean of the Gaussian process");
   }
-  for (std::size_t f = 0; f < runs.factors.size(); ++f) {
-    if ((runs.points.col(f).array() == runs.points(0, f)).all()) {
-      throw FitError(fmt::format("{} is the same in all runs: vary it, or fit without it",
-                                 runs.factors[f].name));
-    }
-  }
   const Eigen::VectorXd residuals =
       z - runs.mean_terms(runs.point_of_run, Eigen::all) * mean.solve(z);
   if (without_rounding(residuals.squaredNorm(), z) == 0) {
