@@ -50,6 +50,18 @@ std::string number_beside(double x, double resolution, const std::optional<surfa
   return text;
 }
 
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(std::lround(seconds));
+  if (seconds < 10) return fmt::format("{:.2g} s", seconds);
+  if (whole < 60) return fmt::format("{} s", whole);
+  const auto text = [](long large, const char* unit, long small, const char* small_unit) {
+    return small == 0 ? fmt::format("{} {}", large, unit)
+                      : fmt::format("{} {} {} {}", large, unit, small, small_unit);
+  };
+  if (whole < 3600) return text(whole / 60, "min", whole % 60, "s");
+  return text(whole / 3600, "h", whole % 3600 / 60, "min");
+}
+
 double half_width(const std::optional<surfaces::Interval>& interval) {
   return interval ? (interval->high - interval->low) / 2 : 0;
 }

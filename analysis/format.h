@@ -25,6 +25,9 @@ std::string number_to(double x, double resolution);
 /// does not equal: 24.96 for a limit of 25, never 25.
 std::string number_beside(double x, double resolution, const std::optional<surfaces::Goal>& goal);
 
+/// 45 s, 2 min 10 s, 1 h 5 min.
+std::string duration_text(double seconds);
+
 /// The half-width of an interval; 0 if there is none.
 double half_width(const std::optional<surfaces::Interval>& interval);
 

@@ -233,17 +233,19 @@ std::optional<Proposal> next_run(const Problem& problem, const std::vector<Obser
 }  // namespace
 
 std::vector<Proposal> next_runs(const Problem& problem, const std::vector<Observation>& so_far,
-                                int batch) {
-  Problem others = problem;  // without what is proposed already
+                                int batch, const std::vector<Settings>& under_way) {
+  Problem others = problem;  // without what is under way or proposed already
   std::vector<Observation> expected = so_far;
+  const auto assume = [&](const Settings& settings) {
+    others.region = others.region.without(settings);
+    expected.push_back(as_expected(problem, expected, settings));
+  };
+  for (const Settings& settings : under_way) assume(settings);
   std::vector<Proposal> proposals;
   while (static_cast<int>(proposals.size()) < batch) {
+    if (!proposals.empty()) assume(proposals.back().settings);
     auto proposal = next_run(others, expected);
     if (!proposal) break;
-    others.region = others.region.without(proposal->settings);
-    if (static_cast<int>(proposals.size()) + 1 < batch) {
-      expected.push_back(as_expected(problem, expected, proposal->settings));
-    }
     proposals.push_back(*std::move(proposal));
   }
   return proposals;

@@ -24,9 +24,9 @@ struct Proposal {
 };
 
 /// The next `batch` runs, to be made at the same time, all of them different: each as if the ones
-/// before it had measured what is expected of them. Settings that could not run are not proposed
-/// again. Empty if the region has no other settings, and where no models can be fitted once all
-/// have been run.
+/// before it, and those `under_way`, had measured what is expected of them. Settings that could not
+/// run are not proposed again. Empty if the region has no other settings, and where no models can
+/// be fitted once all have been run.
 ///
 /// With u the utility (see Utility) and x* the settings whose mean is best of those that were run,
 /// a run at x is worth
@@ -40,6 +40,6 @@ struct Proposal {
 /// Gardner et al. (2014), ICML 31, 937 (constraints); Snoek, Larochelle & Adams (2012), NeurIPS 25
 /// (draws of the parameters).
 std::vector<Proposal> next_runs(const Problem& problem, const std::vector<Observation>& so_far,
-                                int batch = 1);
+                                int batch = 1, const std::vector<Settings>& under_way = {});
 
 }  // namespace doetune::tuning

@@ -77,9 +77,9 @@ double true_value(const Problem& problem, const Values& values) {
 }
 
 /// One search of one seed.
-class Search {
+class OneSearch {
  public:
-  Search(const RecordedSystem& system, const ReplayOptions& options, int index)
+  OneSearch(const RecordedSystem& system, const ReplayOptions& options, int index)
       : system_(system),
         options_(options),
         problem_(system.problem()),
@@ -207,7 +207,7 @@ Replayed replay(const RecordedSystem& system, const ReplayOptions& options) {
   replayed.runs_to_best.resize(searches);
   parallel_for(options.searches, options.threads, [&](int index) {
     const auto own = static_cast<std::size_t>(index);
-    Search search(system, options, index);
+    OneSearch search(system, options, index);
     for (ReplayedBudget& budget : replayed.budgets) {
       budget.worth[own] = search.worth_after(budget.runs);
     }

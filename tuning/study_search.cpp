@@ -71,6 +71,19 @@ std::vector<Observation> observations_of(const study::StudyDirectory& directory,
   return observations;
 }
 
+Problem open_problem(const study::StudyDirectory& directory,
+                     const std::map<int, study::RunRecord>& final_records) {
+  Problem problem = problem_of(directory.study);
+  for (const auto& [run, record] : final_records) {
+    const bool ended = record.status == study::RunStatus::kCompleted ||
+                       record.status == study::RunStatus::kInfeasible;
+    if (ended) continue;
+    const auto& settings = directory.plan.runs[static_cast<std::size_t>(run - 1)].settings;
+    problem.region = problem.region.without(settings);
+  }
+  return problem;
+}
+
 study::Study search_study(const study::Study& study, int budget) {
   std::string text = study.text;
   if (!text.empty() && text.back() != '\n') text += '\n';
@@ -86,7 +99,14 @@ study::Study search_study(const study::Study& study, int budget) {
 
 study::Plan first_plan(const study::Study& study, int budget) {
   const Problem problem = problem_of(study);
-  if (study.locations.contains("design")) return study::make_plan(study);
+  if (study.locations.contains("design")) {
+    study::Plan plan = study::make_plan(study);
+    const auto runs = static_cast<int>(plan.runs.size());
+    if (runs <= budget) return plan;
+    throw study::StudyError(
+        fmt::format("{}: the study's design has {} runs; expected at most the budget, {}",
+                    study.location("design"), runs, budget));
+  }
   std::vector<study::TableRow> rows;
   for (const Settings& settings : start(problem, start_size(problem, budget))) {
     rows.emplace_back();

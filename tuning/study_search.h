@@ -22,11 +22,16 @@ Problem problem_of(const study::Study& study);
 std::vector<Observation> observations_of(const study::StudyDirectory& directory,
                                          const std::map<int, study::RunRecord>& final_records);
 
+/// The study's problem without the settings of runs that failed: they are not proposed again.
+Problem open_problem(const study::StudyDirectory& directory,
+                     const std::map<int, study::RunRecord>& final_records);
+
 /// The study with what its file leaves open chosen for a search of `budget` runs: a space-filling
 /// design, and Gaussian processes as surfaces. Both are added to its text.
 study::Study search_study(const study::Study& study, int budget);
 
-/// The first runs: the design that the study's file names, else start(). Throws study::StudyError.
+/// The first runs: the design that the study's file names, else start(). Throws study::StudyError,
+/// also if they are more than the budget.
 study::Plan first_plan(const study::Study& study, int budget);
 
 /// The plan with these runs after its own.

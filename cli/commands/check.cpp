@@ -57,7 +57,7 @@ void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
   fmt::print("{} {} after {}{}{}\n", runner::run_text(study, smoke.run),
              coloured(std::string(study::run_status_name(record.status)),
                       completed ? Colour::kGood : Colour::kBad),
-             duration_text(record.duration_s), completed ? "" : ": ", record.reason);
+             analysis::duration_text(record.duration_s), completed ? "" : ": ", record.reason);
   if (completed || !record.responses.empty()) print_responses(study, record);
   for (const std::string& flag : record.flags) fmt::print("  flag: {}\n", flag);
   if (!completed && !smoke.printed.empty()) {
@@ -71,7 +71,7 @@ void print_check(const study::StudyDirectory& planned, const SmokeRun& smoke) {
     fmt::print("{}\n", wrapped(note, 2, kColumns));
   if (completed) {
     fmt::print("\nThe whole plan would take about {}.\n",
-               duration_text(plan_seconds(planned, smoke)));
+               analysis::duration_text(plan_seconds(planned, smoke)));
   }
 }
 

@@ -18,11 +18,11 @@ std::string expected_time(const study::Study& study, std::size_t runs) {
   const auto jobs = static_cast<std::size_t>(study.run.jobs.value_or(1));
   const double waves = static_cast<double>((runs + jobs - 1) / jobs);
   if (study.run.expected_s) {
-    return fmt::format("about {}", duration_text(waves * *study.run.expected_s));
+    return fmt::format("about {}", analysis::duration_text(waves * *study.run.expected_s));
   }
   return fmt::format("unknown before the first run; at most {}, by the time limit of {} per run",
-                     duration_text(waves * study.run.timeout_s),
-                     duration_text(study.run.timeout_s));
+                     analysis::duration_text(waves * study.run.timeout_s),
+                     analysis::duration_text(study.run.timeout_s));
 }
 
 void print_plan(const study::StudyDirectory& directory) {

@@ -123,8 +123,8 @@ std::string status_text(const analysis::Analysis& analysis, const runner::RunCou
   text += failures_text(directory, analysis.records);
   if (const int missing = missing_runs(counts); missing > 0) {
     const auto left_s = time_left_s(analysis, missing);
-    text +=
-        fmt::format("  {} to do{}\n", missing, left_s ? ", about " + duration_text(*left_s) : "");
+    text += fmt::format("  {} to do{}\n", missing,
+                        left_s ? ", about " + analysis::duration_text(*left_s) : "");
   }
   text += under_way_text(analysis) + quality_text(analysis.records);
   for (const runner::Drift& drift :

@@ -93,11 +93,12 @@ void print_dry_run(const study::StudyDirectory& directory,
   fmt::print("{} in {}: ", analysis::count_of(static_cast<int>(planned.size()), "run"),
              directory.working_directory.string());
   if (cost.wall_s) {
-    fmt::print("about {} ({} each){}\n", duration_text(*cost.wall_s), duration_text(*cost.each_s),
+    fmt::print("about {} ({} each){}\n", analysis::duration_text(*cost.wall_s),
+               analysis::duration_text(*cost.each_s),
                cost.gpu_hours > 0 ? fmt::format(", {:.2g} GPU-hours", cost.gpu_hours) : "");
   } else {
     fmt::print("at most {} each by the time limit; set `run: {{expected: ...}}` for an estimate\n",
-               duration_text(directory.study.run.timeout_s));
+               analysis::duration_text(directory.study.run.timeout_s));
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "cli/runs/program_check.h"
 #include "study/files.h"
-#include "tuning/study_search.h"
+#include "tuning/search.h"
 
 namespace po = boost::program_options;
 
@@ -25,7 +25,7 @@ int positive_option(const Options& options, const char* name, int otherwise) {
 }
 
 int search_budget(const Options& options, const study::Study& study) {
-  return positive_option(options, "budget", 10 * static_cast<int>(study.factors.size() + 1));
+  return positive_option(options, "budget", tuning::default_budget(study));
 }
 
 study::StudyDirectory search_directory(const Options& options, Executes by) {
@@ -35,28 +35,10 @@ study::StudyDirectory search_directory(const Options& options, Executes by) {
   if (study::is_study_directory(place)) return study::open_directory(place);
   const study::Study study = study::load_study(path);
   const int budget = search_budget(options, study);
-  const study::Plan plan = tuning::first_plan(study, budget);
-  if (const auto runs = static_cast<int>(plan.runs.size()); runs > budget) {
-    throw UsageError(fmt::format(
-        "--budget: the study's design has {} runs; expected at least as many, found '{}'", runs,
-        budget));
-  }
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  if (by == Executes::kDoetune) check_program({place, study, plan, "", folder});
-  return study::create_directory(place, tuning::search_study(study, budget), plan, false);
-}
-
-tuning::Problem open_problem(const study::StudyDirectory& directory,
-                             const std::map<int, study::RunRecord>& final_records) {
-  tuning::Problem problem = tuning::problem_of(directory.study);
-  for (const auto& [run, record] : final_records) {
-    const bool ended = record.status == study::RunStatus::kCompleted ||
-                       record.status == study::RunStatus::kInfeasible;
-    if (ended) continue;
-    const auto& settings = directory.plan.runs[static_cast<std::size_t>(run - 1)].settings;
-    problem.region = problem.region.without(settings);
-  }
-  return problem;
+  return tuning::create_search(place, study, budget, [&](const study::Plan& plan) {
+    if (by == Executes::kDoetune) check_program({place, study, plan, "", folder});
+  });
 }
 
 }  // namespace doetune::cli

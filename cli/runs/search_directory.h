@@ -1,12 +1,8 @@
 // The study directory of a search: an existing one, or that of a study file.
 #pragma once
 
-#include <map>
-
 #include "cli/command.h"
 #include "study/directory/directory.h"
-#include "study/run_record.h"
-#include "tuning/problem.h"
 
 namespace doetune::cli {
 
@@ -16,7 +12,7 @@ void add_search(Options& options);
 /// The value of an option that is an integer of at least 1. Throws UsageError.
 int positive_option(const Options& options, const char* name, int otherwise);
 
-/// --budget, by default 10 runs per factor and 10.
+/// --budget, by default tuning::default_budget.
 int search_budget(const Options& options, const study::Study& study);
 
 /// Whether doetune executes the runs, so that the study's program is checked, or the user does.
@@ -25,9 +21,5 @@ enum class Executes { kDoetune, kUser };
 /// Opens the study directory that PATH names, or that of the study file PATH; where there is none
 /// yet, creates it with the first runs of a search.
 study::StudyDirectory search_directory(const Options& options, Executes by);
-
-/// The study's problem without the settings of runs that failed: they are not proposed again.
-tuning::Problem open_problem(const study::StudyDirectory& directory,
-                             const std::map<int, study::RunRecord>& final_records);
 
 }  // namespace doetune::cli

@@ -135,18 +135,6 @@ std::string Screen::redrawn(const std::string& text) {
   return drawn + "\x1b[J\x1b[?7h";
 }
 
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<long>(std::lround(seconds));
-  if (seconds < 10) return fmt::format("{:.2g} s", seconds);
-  if (whole < 60) return fmt::format("{} s", whole);
-  const auto text = [](long large, const char* unit, long small, const char* small_unit) {
-    return small == 0 ? fmt::format("{} {}", large, unit)
-                      : fmt::format("{} {} {} {}", large, unit, small, small_unit);
-  };
-  if (whole < 3600) return text(whole / 60, "min", whole % 60, "s");
-  return text(whole / 3600, "h", whole % 3600 / 60, "min");
-}
-
 void say_warnings(const std::vector<std::string>& warnings) {
   std::fflush(stdout);
   for (const std::string& warning : warnings) print_message("warning: {}\n", warning);

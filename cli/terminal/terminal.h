@@ -56,9 +56,6 @@ class Screen {
   int drawn_ = 0;  ///< number of lines of the previous text
 };
 
-/// 45 s, 2 min 10 s, 1 h 5 min.
-std::string duration_text(double seconds);
-
 /// "warning: ..." for each, on standard error.
 void say_warnings(const std::vector<std::string>& warnings);
 

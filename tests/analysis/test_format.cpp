@@ -117,3 +117,12 @@ TEST_CASE("GPUs are named by index or by what distinguishes their UUIDs", "[repo
         "GPU-3f2a91c4,GPU-aaaabbbb");
   CHECK(analysis::gpu_text("").empty());
 }
+
+TEST_CASE("Durations read as people say them", "[format]") {
+  CHECK(analysis::duration_text(0.25) == "0.25 s");
+  CHECK(analysis::duration_text(45) == "45 s");
+  CHECK(analysis::duration_text(130) == "2 min 10 s");
+  CHECK(analysis::duration_text(600) == "10 min");
+  CHECK(analysis::duration_text(7200) == "2 h");
+  CHECK(analysis::duration_text(3900) == "1 h 5 min");
+}

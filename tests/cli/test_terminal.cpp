@@ -21,15 +21,6 @@ TEST_CASE("Columns count characters, not bytes", "[cli]") {
   CHECK(character_count("R\xc2\xb2 \xc2\xb7") == 4);
 }
 
-TEST_CASE("Durations read as people say them", "[cli]") {
-  CHECK(cli::duration_text(0.25) == "0.25 s");
-  CHECK(cli::duration_text(45) == "45 s");
-  CHECK(cli::duration_text(130) == "2 min 10 s");
-  CHECK(cli::duration_text(600) == "10 min");
-  CHECK(cli::duration_text(7200) == "2 h");
-  CHECK(cli::duration_text(3900) == "1 h 5 min");
-}
-
 TEST_CASE("Run numbers are lists and ranges within the plan", "[cli]") {
   CHECK(cli::parse_run_numbers("--only", "3,7-9", 20) == std::vector<int>{3, 7, 8, 9});
   CHECK(cli::parse_run_numbers("--only", "", 20).empty());

@@ -118,7 +118,7 @@ class Tune(CliCase):
         self.doetune("tune", "tune.yaml", "--budget", 16)
         types = [row["point_type"] for row in self.check_runs(16)]
         self.assertEqual(types[:8], ["optimal"] * 8)
-        self.assertIn("design has 8 runs", self.error_of("tune", "tune.yaml", "--budget", 7, "-o", "b", expect=2))
+        self.assertIn("design has 8 runs", self.error_of("tune", "tune.yaml", "--budget", 7, "-o", "b", expect=3))
         self.assertIn("proposed", types)
 
     def test_several_runs_at_a_time(self):
@@ -154,6 +154,14 @@ class Tune(CliCase):
         self.assertIn(done.returncode, (0, 5, 8), done.stderr)
         self.assertIn("The search ends: ", done.stderr)
         self.check_runs(20)
+
+    def test_a_limit_on_the_time(self):
+        """Of runs of at least 0.2 s, 2.4 s have time for eleven at most, four of which confirm."""
+        done = self.doetune("tune", "tune.yaml", "--budget", 40, "--time", "2.4 s", env={"SLOW": "0.2"})
+        self.assertRegex(done.stderr, "The search ends: .* s of 2.4 s are used, and another run would leave too little to confirm")
+        self.assertLessEqual(len(self.rows()), 12)
+        self.assertIn("confirmation", {row["point_type"] for row in self.rows()})
+        self.assertIn("--time: expected a time", self.error_of("tune", "tune", "--time", "soon", expect=2))
 
     def test_small_budgets(self):
         done = self.doetune("tune", "tune.yaml", "--budget", 1)

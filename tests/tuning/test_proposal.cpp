@@ -33,6 +33,37 @@ TEST_CASE("a search finds the top of a smooth hill among 121 configurations in 1
   CHECK(optimum->best.settings == Settings{7, 3});
 }
 
+TEST_CASE("a limited response that never varies, and a factor that cannot, do not stop a search") {
+  Problem problem = plane_problem();
+  problem.region =
+      problem.region.where([](const Settings& settings) { return settings[0] == 7; }, "a = 7");
+  problem.objectives.push_back(at_most("errors", 0.01));
+  std::vector<Observation> so_far;
+  const auto add = [&](const Settings& settings) {
+    so_far.push_back(measured(settings));
+    so_far.back().values["errors"] = 0;
+  };
+  for (const Settings& settings : start(problem, 4)) add(settings);
+  while (so_far.size() < 8) {
+    const Proposal next = next_runs(problem, so_far).front();
+    CHECK_FALSE(next.explores);
+    CHECK(next.meets_limits > 0.99);
+    add(next.settings);
+  }
+  const auto optimum = answer(problem, so_far);
+  REQUIRE(optimum);
+  CHECK(optimum->best.settings == Settings{7, 3});
+}
+
+TEST_CASE("what is under way is not proposed, and learnt from as if it measured what is expected") {
+  const Problem problem = plane_problem();
+  std::vector<Observation> so_far;
+  for (const Settings& settings : start(problem, 8)) so_far.push_back(measured(settings));
+  const auto batch = next_runs(problem, so_far, 3);
+  const auto third = next_runs(problem, so_far, 1, {batch[0].settings, batch[1].settings}).front();
+  CHECK(third.settings == batch[2].settings);
+}
+
 TEST_CASE("today's settings are the first to be run") {
   Problem problem = plane_problem();
   problem.factors[0].baseline = 4;

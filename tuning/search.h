@@ -1,0 +1,89 @@
+// The steps of a search in a study directory: which runs come next, and when it ends.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "study/directory/directory.h"
+#include "study/run_record.h"
+#include "tuning/proposal.h"
+
+namespace doetune::tuning {
+
+/// A run to make, and if it was just proposed, why.
+struct NextRun {
+  study::PlannedRun run;
+  std::optional<Proposal> proposal = {};
+};
+
+/// What a search may cost.
+struct SearchLimits {
+  int budget = 0;         ///< number of runs, with those that confirm
+  double tolerance = 0;   ///< an expected gain that is worth no run, as a fraction of the best
+  int confirmations = 0;  ///< at the optimum, and as many at the baseline: at most a quarter of the
+                          ///< budget together
+  int validating = 0;     ///< the runs that confirm, in all
+  /// What all runs may take, with those that confirm, where `jobs` are made at a time.
+  double seconds = std::numeric_limits<double>::infinity();
+  int jobs = 1;
+};
+
+/// The number of runs for which a search is made if none is given: 10 per factor, and 10.
+int default_budget(const study::Study& study);
+
+SearchLimits search_limits(const study::Study& study, int budget, double tolerance);
+
+/// Throws if runs of this plan cannot be executed.
+using PlanCheck = std::function<void(const study::Plan&)>;
+
+/// Creates the study directory of a search with its first runs, if they pass the check. Throws
+/// study::StudyError, also for a design with more runs than the budget, and study::DirectoryError.
+study::StudyDirectory create_search(const std::filesystem::path& path, const study::Study& study,
+                                    int budget, const PlanCheck& check = {});
+
+/// Runs of the plan that have no record yet, at most `most`.
+std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int most);
+
+/// The runs to make next, at most `batch`: pending_runs(); without any, proposals, which are
+/// appended to the plan. Empty once every configuration has been tried.
+std::vector<NextRun> next_planned_runs(study::StudyDirectory& directory, int batch);
+
+/// Appends runs to the plan until there are `runs` at the optimum, and as many at the baseline if
+/// it may be run. Returns the numbers of all of them; empty if no settings meet the goals.
+std::vector<int> plan_confirmation(study::StudyDirectory& directory, int runs);
+
+/// Proposes runs until the limits are reached, or little more is to be gained.
+class Search {
+ public:
+  Search(const study::StudyDirectory& directory, const SearchLimits& limits);
+
+  /// The number of runs that may still be made before those that confirm.
+  int runs_left(const study::StudyDirectory& directory) const;
+
+  /// Appends the next runs to the plan, at most `batch`. Empty if the search ends: three times in a
+  /// row a run was expected to gain less than the tolerance, every configuration has been tried, no
+  /// run is left, or, as runs take on average, no time but for the confirmation. All runs of the
+  /// plan must have been made.
+  std::vector<NextRun> propose(study::StudyDirectory& directory, int batch);
+
+  /// Whether the budget has runs for a confirmation, or one has begun.
+  bool may_confirm(const study::StudyDirectory& directory) const;
+
+  /// Why the search ended, as a clause.
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::vector<NextRun> ends(std::string reason);
+
+  /// Why there is no time for another batch; empty if there is.
+  std::optional<std::string> out_of_time(const study::StudyDirectory& directory, int batch) const;
+
+  SearchLimits limits_;
+  int small_gains_ = 0;  ///< proposals in a row with a small expected gain
+  std::string reason_;
+};
+
+}  // namespace doetune::tuning
