@@ -1,4 +1,4 @@
-# find_package(doetune): doetune::base, doe, surfaces, study, analysis, runner, reports as static libraries.
+# find_package(doetune): doetune::base, doe, surfaces, study, analysis, tuning, runner, reports as static libraries.
 # Includes are written from the modules: #include "surfaces/fit.h".
 include(CMakeFindDependencyMacro)
 find_dependency(Boost 1.74)

@@ -10,9 +10,10 @@ build="g++ ccache cmake ninja-build pkg-config python3
   libboost-dev libboost-program-options-dev libceres-dev libdnnl-dev libeigen3-dev libfmt-dev
   libmuparser-dev libnlopt-cxx-dev libnlopt-dev libre2-dev libyaml-cpp-dev nlohmann-json3-dev
   libavcodec-dev libavformat-dev libavutil-dev libswscale-dev zlib1g-dev"
-test="catch2 clang-format chromium chromium-driver python3-selenium python3-jsonschema python3-yaml"
+test="catch2 clang-format chromium chromium-driver python3-selenium python3-jsonschema python3-yaml
+  python3-dev python3-ipykernel python3-nbclient python3-pandas python3-venv"
 # Tests that need these are skipped where they cannot be installed.
-optional_test="r-base-core r-cran-mass r-cran-nlme python3-pandas python3-statsmodels librsvg2-bin
+optional_test="r-base-core r-cran-mass r-cran-nlme python3-statsmodels librsvg2-bin
   faketime zsh fish groff mandoc slurmctld slurmd slurm-client munge
   openssh-server openssh-client openmpi-bin"
 

@@ -16,6 +16,7 @@ MODULES = {
     "runner": ["base", "doe", "study"],
     "runner/measurement": [],
     "reports": ["base", "doe", "surfaces", "study", "analysis"],
+    "python": ["base", "doe", "surfaces", "study", "analysis", "tuning", "reports"],
     "cli": ["base", "doe", "surfaces", "study", "analysis", "tuning", "runner", "reports"],
     "workloads": ["base", "runner/measurement"],
 }

@@ -7,7 +7,13 @@ preset=${1:-release}
 cd "$(dirname -- "$0")/.."
 
 sh cmake/install-packages.sh build test
-cmake --preset "$preset" -DDOETUNE_WITH_TESTS=ON >/dev/null
+set_python="-DDOETUNE_WITH_PYTHON=OFF"
+if [ "$preset" = release ]; then
+  sh python/environment.sh build/python
+  set_python="-DDOETUNE_WITH_PYTHON=ON -DPython_EXECUTABLE=$PWD/build/python/bin/python"
+fi
+# shellcheck disable=SC2086  # a list of words
+cmake --preset "$preset" -DDOETUNE_WITH_TESTS=ON $set_python >/dev/null
 
 # oneDNN and OpenMP are not made for the thread sanitizer, which would not see their locks.
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1

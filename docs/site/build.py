@@ -16,7 +16,7 @@ import generated
 TREE = pathlib.Path(__file__).resolve().parents[2]
 SITE = TREE / "docs/site"
 # What pages are made of, or link to.
-PAGES = {".md", ".svg", ".csv", ".json", ".yaml", ".sh", ".py", ".R", ".txt"}
+PAGES = {".md", ".svg", ".csv", ".json", ".yaml", ".sh", ".py", ".R", ".txt", ".ipynb"}
 FOLDERS = ("docs", "examples", "bench", "workloads")
 FILES = ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE")
 # Put under a page that lists its folder's pages, so that the sidebar has them too.

@@ -1,0 +1,202 @@
+"""Studies in their directories: the same files that the program `doetune` reads and writes."""
+import dataclasses
+import html
+import json
+import os
+import pathlib
+
+import pandas
+
+from doetune import _core
+
+
+def plan(study, directory):
+    """Plans a designed experiment in a new directory. Raises StudyError, naming what is wrong."""
+    return Study(_core.Study.planned(pathlib.Path(directory), *_text_of(study)))
+
+
+def search(study, directory, budget=None):
+    """Begins a search for the best settings with the runs of its start; one that is in the directory goes on.
+
+    `budget` is the number of runs in all, with those that confirm; by default 10 per factor, and 10.
+    """
+    return Study(_core.Study.searched(pathlib.Path(directory), *_text_of(study), budget))
+
+
+def open(directory):
+    """The study in a directory."""
+    return Study(_core.Study(pathlib.Path(directory)))
+
+
+def _text_of(study):
+    """The text of a study file, and its path for messages."""
+    if isinstance(study, os.PathLike) or (isinstance(study, str) and "\n" not in study):
+        return pathlib.Path(study).read_text(), pathlib.Path(study).absolute()
+    if not isinstance(study, str):  # a line for each key; JSON is YAML as well
+        study = "".join(f"{key}: {json.dumps(value)}\n" for key, value in study.items())
+    return study, pathlib.Path("study.yaml").absolute()
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A run to make. What was just proposed has the gain expected of it, relative to the best."""
+    run: int
+    settings: dict
+    type: str = ""
+    expected_gain: float | None = None
+    completes: float | None = None
+
+
+class Study:
+    """A study directory. Every call reads it anew: other processes may work with it as well."""
+
+    def __init__(self, core):
+        self._core = core
+
+    @property
+    def directory(self):
+        return self._core.path
+
+    @property
+    def name(self):
+        return self._core.name
+
+    @property
+    def factors(self):
+        """Name, unit, and range or levels of each factor."""
+        return pandas.DataFrame(self._core.factors)
+
+    @property
+    def responses(self):
+        return self._core.responses
+
+    def runs(self):
+        """The run sheet with what was measured: one row a run; missing values are NaN."""
+        rows = [{**{key: row[key] for key in ("run", "type", "block")}, **row["settings"],
+                 "status": row.get("status"), **row.get("responses", {})} for row in self._core.runs()]
+        columns = ["run", "type", "block", *(factor["name"] for factor in self._core.factors), "status",
+                   *self.responses]
+        table = pandas.DataFrame(rows)
+        return table.reindex(columns=[*columns, *(name for name in table if name not in columns)]).set_index("run")
+
+    def next(self, batch=1):
+        """The runs to make next: those that are planned and have not been told, else proposals, which are
+        added to the plan. Asking again without telling gives the same runs; empty once all is tried."""
+        return [Run(**row) for row in self._core.next(batch)]
+
+    def tell(self, run, responses=None, *, infeasible=False, failed=None):
+        """Records what came of a run, durably: its responses, that its settings cannot run, or why it failed.
+
+        Returns False, and changes nothing, if the same was recorded before; StudyError if something else was.
+        """
+        if (responses is None) + (not infeasible) + (failed is None) != 2:
+            raise ValueError("give the responses of a run, infeasible=True, or failed=why")
+        number = run.run if isinstance(run, Run) else run
+        if infeasible:
+            return self._core.tell(number, {}, "infeasible", "told: this configuration cannot run")
+        if failed is not None:
+            return self._core.tell(number, {}, "failed", str(failed))
+        return self._core.tell(number, {name: float(value) for name, value in responses.items()}, "completed", "")
+
+    def confirm(self, runs=5):
+        """Plans runs at the optimum, and as many at the baseline; next() gives them. Returns their numbers;
+        none if no settings meet the goals."""
+        return self._core.confirm(runs)
+
+    def fit(self, *, model=None, surface=None):
+        """The surfaces of all responses, as the study file says or by another model or surface."""
+        return Fit(_core.Fitted(self.directory, False, model, surface))
+
+    def optimum(self, *, model=None, surface=None, hold=None):
+        """The settings that meet the goals best, with factors of `hold` fixed."""
+        return Optimum(_core.Fitted(self.directory, True, model, surface, hold or {}))
+
+    def report(self):
+        """Writes the report, and returns the path of its page."""
+        return _core.Fitted(self.directory, True).report()
+
+    def __repr__(self):
+        told = sum("status" in row for row in self._core.runs())
+        return f"<doetune.Study {self.name}: {told} of {len(self._core.runs())} runs, in {self.directory}>"
+
+
+class Fit:
+    """Surfaces of the responses of a study. `document` is fit.json."""
+
+    def __init__(self, core):
+        self._core = core
+
+    @property
+    def document(self):
+        return json.loads(self._core.fit_json())
+
+    def coefficients(self, response):
+        """One row for each coefficient of the polynomial of a response, in coded units."""
+        return pandas.DataFrame(self.document["responses"][response]["coefficients"])
+
+    def predict(self, settings):
+        """The responses at settings, a DataFrame or dicts: for each response its prediction and the 95 %
+        intervals of the mean and of the next run; `completes` if runs could not."""
+        rows = settings.to_dict("records") if isinstance(settings, pandas.DataFrame) else list(settings)
+        tables = self._core.predict(rows)
+        columns = {}
+        for name, table in tables.items():
+            if name == "":
+                columns["completes"] = table[:, 0]
+                continue
+            for column, what in enumerate(("", "mean_low", "mean_high", "next_low", "next_high")):
+                columns[f"{name}_{what}" if what else name] = table[:, column]
+        return pandas.DataFrame(columns, index=settings.index if isinstance(settings, pandas.DataFrame) else None)
+
+    @property
+    def figures(self):
+        """The report's figures by name; a notebook draws each."""
+        return {name: Figure(name, title, svg) for name, title, svg in self._core.figures()}
+
+    def _repr_html_(self):
+        return "".join(figure._repr_html_() for figure in self.figures.values())
+
+
+class Optimum(Fit):
+    """The answer of a study. `document` is optimum.json."""
+
+    @property
+    def document(self):
+        return json.loads(self._core.optimum_json())
+
+    @property
+    def settings(self):
+        """The settings to use; None if the runs do not support an answer."""
+        return self._core.best
+
+    @property
+    def status(self):
+        """CONFIRMED, NOT CONFIRMED, INCONCLUSIVE, ...: as in optimum.json."""
+        return self._core.verdict[0]
+
+    @property
+    def verdict(self):
+        """The answer in a sentence or two."""
+        return self._core.verdict[1]
+
+    @property
+    def predictions(self):
+        """The responses at the settings: prediction and 95 % intervals."""
+        return self.predict([self.settings]) if self.settings else pandas.DataFrame()
+
+    def __repr__(self):
+        return f"<doetune.Optimum {self.settings}: {self.verdict}>"
+
+    def _repr_html_(self):
+        settings = pandas.Series(self.settings or {}, name="setting", dtype=object).to_frame().to_html()
+        return f"<p><b>{html.escape(self.verdict)}</b></p>{settings}{super()._repr_html_()}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    name: str
+    title: str
+    svg: str = dataclasses.field(repr=False)
+
+    def _repr_html_(self):
+        return f"<figure style='max-width:44em'><figcaption>{html.escape(self.title)}</figcaption>{self.svg}</figure>"

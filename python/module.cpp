@@ -1,0 +1,436 @@
+// The Python module doetune._core: studies in their directories, and searches without one. The
+// package around it turns documents and rows into data frames.
+#include <nanobind/eigen/dense.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <memory>
+
+#include "analysis/confirmation.h"
+#include "analysis/verdict.h"
+#include "base/version.h"
+#include "doe/design.h"
+#include "reports/documents/write_report.h"
+#include "reports/figures/figures.h"
+#include "reports/json/analysis_json.h"
+#include "study/argument_template.h"
+#include "study/directory/journal.h"
+#include "study/directory/results.h"
+#include "study/directory/tell.h"
+#include "tuning/answer.h"
+#include "tuning/search.h"
+#include "tuning/start.h"
+#include "tuning/study_search.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace doetune {
+namespace {
+
+using Path = std::filesystem::path;
+
+nb::object setting_value(const doe::Factor& factor, double natural) {
+  if (factor.is_categorical()) return nb::str(factor.format(natural).c_str());
+  const bool whole = std::trunc(natural) == natural && std::abs(natural) < 1e15;
+  const bool integer = factor.kind == doe::FactorKind::kInteger ||
+                       (factor.kind == doe::FactorKind::kDiscrete && whole);
+  if (integer) return nb::int_(static_cast<long long>(natural));
+  return nb::float_(natural);
+}
+
+/// The text of a setting, as study files have it.
+std::string text_of(nb::handle value) { return nb::str(value).c_str(); }
+
+nb::dict settings_dict(const std::vector<doe::Factor>& factors, const tuning::Settings& settings) {
+  nb::dict values;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    values[factors[f].name.c_str()] = setting_value(factors[f], settings[f]);
+  }
+  return values;
+}
+
+/// Throws std::invalid_argument for a missing factor or a value that is not one of its settings.
+tuning::Settings settings_of(const std::vector<doe::Factor>& factors, const nb::dict& values) {
+  tuning::Settings settings;
+  for (const doe::Factor& factor : factors) {
+    if (!values.contains(factor.name.c_str())) {
+      throw std::invalid_argument("there is no value of the factor '" + factor.name + "'");
+    }
+    const std::string text = text_of(nb::object(values[factor.name.c_str()]));
+    const auto natural = factor.parse(text);
+    if (!natural) throw std::invalid_argument(study::setting_error(factor, text));
+    settings.push_back(*natural);
+  }
+  return settings;
+}
+
+nb::dict proposal_dict(const std::vector<doe::Factor>& factors, const tuning::Proposal& proposal) {
+  nb::dict values;
+  values["settings"] = settings_dict(factors, proposal.settings);
+  values["expected_gain"] = nb::cast(proposal.gain);
+  values["completes"] = proposal.completes;
+  values["meets_limits"] = proposal.meets_limits;
+  return values;
+}
+
+nb::list next_list(const std::vector<doe::Factor>& factors,
+                   const std::vector<tuning::NextRun>& next) {
+  nb::list rows;
+  for (const tuning::NextRun& run : next) {
+    nb::dict row;
+    row["run"] = run.run.run;
+    row["type"] = std::string(doe::point_type_name(run.run.type));
+    row["settings"] = settings_dict(factors, run.run.settings);
+    row["expected_gain"] = nb::cast(run.proposal ? run.proposal->gain : std::nullopt);
+    row["completes"] =
+        nb::cast(run.proposal ? std::optional(run.proposal->completes) : std::nullopt);
+    rows.append(row);
+  }
+  return rows;
+}
+
+nb::list factor_list(const std::vector<doe::Factor>& factors) {
+  nb::list rows;
+  for (const doe::Factor& factor : factors) {
+    nb::dict row;
+    row["name"] = factor.name;
+    row["unit"] = factor.unit;
+    nb::list levels;
+    for (const std::string& level : factor.level_names) levels.append(level);
+    for (const double level : factor.levels) levels.append(setting_value(factor, level));
+    row["levels"] = nb::len(levels) > 0 ? nb::object(levels) : nb::none();
+    if (!factor.is_categorical()) {
+      row["low"] = setting_value(factor, factor.low);
+      row["high"] = setting_value(factor, factor.high);
+    }
+    rows.append(row);
+  }
+  return rows;
+}
+
+/// An analysis with the directory that it is about.
+class Fitted {
+ public:
+  Fitted(const Path& path, bool with_optimum, const std::optional<std::string>& model,
+         const std::optional<std::string>& surface, const nb::dict& hold)
+      : directory_(std::make_unique<study::StudyDirectory>(study::open_directory(path))) {
+    analysis::AnalysisOptions options;
+    options.model = model;
+    if (surface) {
+      options.surface = doe::choice_of<doe::SurfaceType>(*surface);
+      if (!options.surface) throw std::invalid_argument("'" + *surface + "' is no surface");
+    }
+    for (const auto& [name, value] : hold) hold_factor(options, text_of(name), text_of(value));
+    const nb::gil_scoped_release others_run;
+    analysis_ = with_optimum ? analysis::analyse(*directory_, options)
+                             : analysis::fit_runs(*directory_, options);
+  }
+
+  std::string fit_json() const { return reports::fit_json(analysis_); }
+  std::string optimum_json() const { return reports::optimum_json(analysis_); }
+  std::vector<std::string> warnings() const { return analysis_.warnings; }
+
+  std::pair<std::string, std::string> verdict() const {
+    const analysis::Verdict verdict = analysis::verdict(analysis_);
+    return {std::string(analysis::status_name(verdict.status)), verdict.headline};
+  }
+
+  std::optional<nb::dict> best() const {
+    if (!analysis_.optimum) return std::nullopt;
+    return settings_dict(factors(), analysis_.optimum->best.settings);
+  }
+
+  /// Of each response with a surface: one row for each of the settings, with the predicted
+  /// response, the ends of the interval of its mean and of the next run (NaN if there are none).
+  std::map<std::string, Eigen::MatrixXd> predict(const nb::list& rows) const {
+    Eigen::MatrixXd coded(static_cast<Eigen::Index>(nb::len(rows)),
+                          static_cast<Eigen::Index>(factors().size()));
+    Eigen::Index row = 0;
+    for (const nb::handle settings : rows) {
+      coded.row(row++) =
+          doe::coded_point(factors(), settings_of(factors(), nb::cast<nb::dict>(settings)))
+              .transpose();
+    }
+    std::map<std::string, Eigen::MatrixXd> predicted;
+    for (const analysis::ResponseAnalysis& response : analysis_.responses) {
+      if (!response.surface()) continue;
+      predicted[response.response.name] = table_of(response.surface()->predictions(coded));
+    }
+    if (analysis_.feasibility) predicted[""] = analysis_.feasibility->probabilities(coded);
+    return predicted;
+  }
+
+  /// Names, titles and SVG.
+  std::vector<std::vector<std::string>> figures() const {
+    std::vector<std::vector<std::string>> drawn;
+    for (const auto figures : {&reports::contour_figures, &reports::profile_figures,
+                               &reports::search_figures, &reports::trade_off_figures}) {
+      for (const reports::Figure& figure : figures(analysis_)) {
+        drawn.push_back({figure.name, figure.title, figure.svg});
+      }
+    }
+    return drawn;
+  }
+
+  Path report() const { return reports::write_report(analysis_).pages.front(); }
+
+ private:
+  const std::vector<doe::Factor>& factors() const { return directory_->study.factors; }
+
+  void hold_factor(analysis::AnalysisOptions& options, const std::string& name,
+                   const std::string& text) const {
+    for (const doe::Factor& factor : factors()) {
+      if (factor.name != name) continue;
+      const auto natural = factor.parse(text);
+      if (!natural) throw std::invalid_argument(study::setting_error(factor, text));
+      options.hold[name] = *natural;
+      return;
+    }
+    throw std::invalid_argument("the study has no factor '" + name + "'");
+  }
+
+  static Eigen::MatrixXd table_of(const std::vector<surfaces::Prediction>& predictions) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    Eigen::MatrixXd table(static_cast<Eigen::Index>(predictions.size()), 5);
+    for (Eigen::Index row = 0; row < table.rows(); ++row) {
+      const surfaces::Prediction& predicted = predictions[static_cast<std::size_t>(row)];
+      const surfaces::Interval none{kNone, kNone};
+      const auto mean = predicted.confidence_interval().value_or(none);
+      const auto next = predicted.prediction_interval().value_or(none);
+      table.row(row) << predicted.response(), mean.low, mean.high, next.low, next.high;
+    }
+    return table;
+  }
+
+  std::unique_ptr<study::StudyDirectory> directory_;  ///< where the analysis points to
+  analysis::Analysis analysis_;
+};
+
+/// A study directory. Every call reads it anew, so that other processes may work with it as well.
+class Study {
+ public:
+  explicit Study(Path path) : path_(std::filesystem::absolute(path)) {
+    const study::StudyDirectory directory = open();
+    name_ = directory.study.name;
+    factors_ = directory.study.factors;
+  }
+
+  static Study planned(const Path& path, const std::string& text, const Path& file) {
+    const study::Study study = study::parse_study(text, file);
+    study::create_directory(path, study, study::make_plan(study), false);
+    return Study(path);
+  }
+
+  static Study searched(const Path& path, const std::string& text, const Path& file,
+                        std::optional<int> budget) {
+    if (study::is_study_directory(path)) return Study(path);
+    const study::Study study = study::parse_study(text, file);
+    tuning::create_search(path, study, budget.value_or(tuning::default_budget(study)));
+    return Study(path);
+  }
+
+  const Path& path() const { return path_; }
+  const std::string& name() const { return name_; }
+  nb::list factors() const { return factor_list(factors_); }
+
+  std::vector<std::string> responses() const {
+    std::vector<std::string> names;
+    for (const study::Response& response : open().study.responses) names.push_back(response.name);
+    return names;
+  }
+
+  /// The run sheet, with what is known of each run.
+  nb::list runs() const {
+    const study::StudyDirectory directory = open();
+    const auto records = study::final_records(study::read_journal(directory).records);
+    nb::list rows;
+    for (const study::PlannedRun& run : directory.plan.runs) {
+      nb::dict row;
+      row["run"] = run.run;
+      row["type"] = std::string(doe::point_type_name(run.type));
+      row["block"] = run.block;
+      row["settings"] = settings_dict(factors_, run.settings);
+      const auto found = records.find(run.run);
+      if (found != records.end()) {
+        study::RunRecord record = found->second;
+        if (record.status == study::RunStatus::kCompleted) {
+          study::add_derived_responses(directory.study, run, record);
+        }
+        row["status"] = std::string(study::run_status_name(record.status));
+        row["reason"] = record.reason;
+        row["responses"] = nb::cast(record.responses);
+      }
+      rows.append(row);
+    }
+    return rows;
+  }
+
+  nb::list next(int batch) const {
+    std::vector<tuning::NextRun> runs;
+    {
+      const nb::gil_scoped_release others_run;
+      study::StudyDirectory directory = open();
+      runs = tuning::next_planned_runs(directory, batch);
+    }
+    return next_list(factors_, runs);
+  }
+
+  bool tell(int run, const std::map<std::string, double>& responses, const std::string& status,
+            const std::string& reason) const {
+    const auto ended = study::run_status_from_name(status);
+    return study::tell_run(open(), {run, ended.value(), reason, responses});
+  }
+
+  /// Appends runs that confirm the optimum, and returns the numbers of all that do.
+  std::vector<int> confirm(int runs) const {
+    const nb::gil_scoped_release others_run;
+    study::StudyDirectory directory = open();
+    return tuning::plan_confirmation(directory, runs);
+  }
+
+ private:
+  study::StudyDirectory open() const { return study::open_directory(path_); }
+
+  Path path_;
+  std::string name_;
+  std::vector<doe::Factor> factors_;
+};
+
+/// The steps of a search in a study directory.
+class Search {
+ public:
+  Search(const Path& path, int budget, double tolerance)
+      : directory_(study::open_directory(path)),
+        limits_(tuning::search_limits(directory_.study, budget, tolerance)),
+        search_(directory_, limits_) {}
+
+  /// Runs of the plan that have not been made, else proposals; empty at the end.
+  nb::list next(int batch) {
+    std::vector<tuning::NextRun> runs;
+    {
+      const nb::gil_scoped_release others_run;
+      directory_ = study::open_directory(directory_.path);
+      runs = tuning::pending_runs(directory_, batch);
+      if (runs.empty()) runs = search_.propose(directory_, batch);
+    }
+    return next_list(directory_.study.factors, runs);
+  }
+
+  int runs_left() const { return search_.runs_left(directory_); }
+  bool may_confirm() const { return search_.may_confirm(directory_); }
+  int confirmations() const { return limits_.confirmations; }
+  const std::string& reason() const { return search_.reason(); }
+
+ private:
+  study::StudyDirectory directory_;
+  tuning::SearchLimits limits_;
+  tuning::Search search_;
+};
+
+/// A search of which nothing is on disk: its user keeps the runs.
+class Problem {
+ public:
+  explicit Problem(const std::string& text)
+      : problem_(tuning::problem_of(study::parse_study(text, "study.yaml"))) {}
+
+  void add(const nb::dict& settings, bool completed, const std::map<std::string, double>& values) {
+    observations_.push_back({settings_of(problem_.factors, settings), completed, values});
+  }
+
+  nb::list start(std::optional<int> budget) const {
+    const int runs = tuning::start_size(problem_, budget.value_or(kUnlimited));
+    nb::list rows;
+    for (const tuning::Settings& settings : tuning::start(problem_, runs)) {
+      rows.append(settings_dict(problem_.factors, settings));
+    }
+    return rows;
+  }
+
+  nb::list next(int batch, const nb::list& under_way) const {
+    std::vector<tuning::Settings> others;
+    for (const nb::handle settings : under_way) {
+      others.push_back(settings_of(problem_.factors, nb::cast<nb::dict>(settings)));
+    }
+    std::vector<tuning::Proposal> proposals;
+    {
+      const nb::gil_scoped_release others_run;
+      proposals = tuning::next_runs(problem_, observations_, batch, others);
+    }
+    nb::list rows;
+    for (const tuning::Proposal& proposal : proposals) {
+      rows.append(proposal_dict(problem_.factors, proposal));
+    }
+    return rows;
+  }
+
+  /// The settings to use; empty if the runs do not support models.
+  std::optional<nb::dict> answer() const {
+    const auto optimum = tuning::answer(problem_, observations_);
+    if (!optimum) return std::nullopt;
+    return settings_dict(problem_.factors, optimum->best.settings);
+  }
+
+ private:
+  static constexpr int kUnlimited = 1'000'000;
+
+  tuning::Problem problem_;
+  std::vector<tuning::Observation> observations_;
+};
+
+}  // namespace
+}  // namespace doetune
+
+// NOLINTNEXTLINE: what the macro defines
+NB_MODULE(_core, module) {
+  using namespace doetune;
+  module.attr("__version__") = std::string(version());
+  nb::exception<study::StudyError>(module, "StudyError", PyExc_ValueError);
+  nb::exception<study::DirectoryError>(module, "DirectoryError", PyExc_OSError);
+  nb::exception<doe::DesignError>(module, "DesignError", PyExc_ValueError);
+
+  nb::class_<Study>(module, "Study")
+      .def(nb::init<Path>(), "path"_a)
+      .def_static("planned", &Study::planned, "path"_a, "text"_a, "file"_a)
+      .def_static("searched", &Study::searched, "path"_a, "text"_a, "file"_a,
+                  "budget"_a = nb::none())
+      .def_prop_ro("path", &Study::path)
+      .def_prop_ro("name", &Study::name)
+      .def_prop_ro("factors", &Study::factors)
+      .def_prop_ro("responses", &Study::responses)
+      .def("runs", &Study::runs)
+      .def("next", &Study::next, "batch"_a)
+      .def("tell", &Study::tell, "run"_a, "responses"_a, "status"_a, "reason"_a)
+      .def("confirm", &Study::confirm, "runs"_a);
+  nb::class_<Fitted>(module, "Fitted")
+      .def(nb::init<Path, bool, std::optional<std::string>, std::optional<std::string>, nb::dict>(),
+           "path"_a, "with_optimum"_a, "model"_a = nb::none(), "surface"_a = nb::none(),
+           "hold"_a = nb::dict())
+      .def("fit_json", &Fitted::fit_json)
+      .def("optimum_json", &Fitted::optimum_json)
+      .def_prop_ro("warnings", &Fitted::warnings)
+      .def_prop_ro("verdict", &Fitted::verdict)
+      .def_prop_ro("best", &Fitted::best)
+      .def("predict", &Fitted::predict, "rows"_a)
+      .def("figures", &Fitted::figures)
+      .def("report", &Fitted::report);
+  nb::class_<Search>(module, "Search")
+      .def(nb::init<Path, int, double>(), "path"_a, "budget"_a, "tolerance"_a)
+      .def("next", &Search::next, "batch"_a)
+      .def_prop_ro("runs_left", &Search::runs_left)
+      .def_prop_ro("may_confirm", &Search::may_confirm)
+      .def_prop_ro("confirmations", &Search::confirmations)
+      .def_prop_ro("reason", &Search::reason);
+  nb::class_<Problem>(module, "Problem")
+      .def(nb::init<std::string>(), "text"_a)
+      .def("add", &Problem::add, "settings"_a, "completed"_a, "values"_a)
+      .def("start", &Problem::start, "budget"_a = nb::none())
+      .def("next", &Problem::next, "batch"_a, "under_way"_a)
+      .def("answer", &Problem::answer);
+}

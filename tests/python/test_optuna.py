@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""doetune.optuna.Sampler in real studies of Optuna."""
+import logging
+import math
+import sys
+import unittest
+
+import optuna
+
+import doetune.optuna
+
+optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+logging.disable(logging.CRITICAL)
+
+
+def objective(trial):
+    """1030 at best: 6 executors, a batch of 8, None, a rate of 0.01."""
+    executors = trial.suggest_int("system.executors", 1, 8)
+    batch = trial.suggest_int("batch", 1, 32, log=True)
+    precision = trial.suggest_categorical("precision", ["fp32", None, True])
+    rate = trial.suggest_float("rate", 1e-4, 1e-1, log=True)
+    if executors * batch > 60:
+        raise MemoryError
+    trial.set_constraint("latency", 2 * batch + executors - 30)
+    bonus = 30 if precision is None else 0
+    return 1000 - 20 * (executors - 6) ** 2 - 1.5 * (batch - 8) ** 2 + bonus - 50 * (math.log10(rate) + 2) ** 2
+
+
+def feasible(study):
+    return [trial for trial in study.get_trials(states=[optuna.trial.TrialState.COMPLETE])
+            if max(trial.constraints.values(), default=0) <= 0]
+
+
+class Sampler(unittest.TestCase):
+    def test_the_best_is_nearly_found_in_thirty_trials(self):
+        study = optuna.create_study(direction="maximize", sampler=doetune.optuna.Sampler(seed=1))
+        study.optimize(objective, n_trials=30, catch=(MemoryError,))
+        self.assertGreater(max(trial.value for trial in feasible(study)), 1015)
+        failed = [tuple(trial.params.items()) for trial in study.get_trials(states=[optuna.trial.TrialState.FAIL])]
+        self.assertEqual(len(failed), len(set(failed)))
+
+    def test_a_space_that_is_given_is_searched_from_the_first_trial(self):
+        space = {"x": optuna.distributions.FloatDistribution(0, 10, step=0.5),
+                 "n": optuna.distributions.IntDistribution(0, 100, step=10)}
+        sampler = doetune.optuna.Sampler(seed=3, search_space=space, budget=16)
+        study = optuna.create_study(sampler=sampler)
+        study.optimize(lambda trial: (trial.suggest_float("x", 0, 10, step=0.5) - 3.5) ** 2 +
+                       (trial.suggest_int("n", 0, 100, step=10) / 10 - 6) ** 2 + 1, n_trials=16)
+        self.assertEqual(study.best_params, {"x": 3.5, "n": 60})
+
+    def test_seeds_repeat(self):
+        def values(seed):
+            study = optuna.create_study(direction="maximize", sampler=doetune.optuna.Sampler(seed=seed))
+            study.optimize(objective, n_trials=14, catch=(MemoryError,))
+            return [trial.params for trial in study.trials]
+
+        self.assertEqual(values(5), values(5))
+        self.assertNotEqual(values(5), values(6))
+
+    def test_several_workers_do_not_propose_the_same(self):
+        study = optuna.create_study(direction="maximize", sampler=doetune.optuna.Sampler(seed=1))
+        study.optimize(objective, n_trials=12, catch=(MemoryError,))
+        asked = [study.ask() for _ in range(4)]
+        for trial in asked:  # all are under way before any is told
+            trial.suggest_int("system.executors", 1, 8)
+            trial.suggest_int("batch", 1, 32, log=True)
+            trial.suggest_categorical("precision", ["fp32", None, True])
+            trial.suggest_float("rate", 1e-4, 1e-1, log=True)
+        self.assertEqual(len({tuple(trial.params.items()) for trial in asked}), 4)
+
+    def test_pruned_trials_count_with_their_last_value(self):
+        def pruned(trial):
+            x = trial.suggest_int("x", 0, 20)
+            trial.report(abs(x - 13), 1)
+            if x < 5:
+                raise optuna.TrialPruned
+            return abs(x - 13)
+
+        study = optuna.create_study(sampler=doetune.optuna.Sampler(seed=2))
+        study.optimize(pruned, n_trials=15)
+        self.assertEqual(study.best_params, {"x": 13})
+
+    def test_several_objectives_are_refused(self):
+        study = optuna.create_study(directions=["maximize", "minimize"], sampler=doetune.optuna.Sampler(
+            search_space={"x": optuna.distributions.FloatDistribution(0, 1)}))
+        with self.assertRaises(ValueError):
+            study.ask().suggest_float("x", 0, 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

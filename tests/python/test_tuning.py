@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""doetune.tune: functions with a known best, that fail, that cannot run, and interruptions."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import doetune
+
+STUDY = {"seed": 2,
+         "factors": {"executors": {"levels": [1, 2, 3, 4, 5, 6, 7, 8], "baseline": 1},
+                     "batch": {"levels": [1, 2, 4, 8, 16, 32], "scale": "log2", "baseline": 2}},
+         "responses": {"throughput": {"goal": "maximize"}, "latency": {"goal": "at_most", "high": 30}},
+         "confirm": {"runs": 2}}
+
+
+def system(executors, batch):
+    if executors * batch > 60:
+        raise doetune.Infeasible
+    return {"throughput": 1000 - 20 * (executors - 6) ** 2 - 1.5 * (batch - 8) ** 2, "latency": 2 * batch + executors}
+
+
+def quiet(*_):
+    pass
+
+
+class Tune(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.directory = pathlib.Path(self.folder.name) / "study"
+
+    def test_the_best_is_found_and_confirmed(self):
+        said = []
+        best = doetune.tune(system, STUDY, budget=22, say=said.append)
+        self.assertEqual(best.settings, {"executors": 6, "batch": 8})
+        self.assertEqual(best.status, "CONFIRMED")
+        runs = best.study.runs()
+        self.assertLessEqual(len(runs), 22)
+        infeasible = runs[runs["status"] == "infeasible"]
+        self.assertFalse(infeasible.duplicated(["executors", "batch"]).any())
+        self.assertTrue(any("The search ends" in line for line in said))
+
+    def test_running_out_of_memory_is_infeasible(self):
+        class OutOfMemoryError(RuntimeError):  # as PyTorch's
+            pass
+
+        def out_of_memory(executors, batch):
+            if executors * batch > 60:
+                raise OutOfMemoryError("64 GiB")
+            return system(executors, batch)
+
+        runs = doetune.tune(out_of_memory, STUDY, budget=16, say=quiet).study.runs()
+        self.assertEqual(set(runs["status"]), {"completed", "infeasible"})
+
+    def test_an_interrupted_search_goes_on(self):
+        """The runs before an interruption are not made again, and those after it as if it had not been."""
+        calls = []
+
+        def interrupted(executors, batch):
+            if len(calls) == 9:
+                calls.append("interrupted")
+                raise KeyboardInterrupt
+            calls.append((executors, batch))
+            return system(executors, batch)
+
+        with self.assertRaises(KeyboardInterrupt):
+            doetune.tune(interrupted, STUDY, directory=self.directory, budget=20, say=quiet)
+        doetune.tune(interrupted, STUDY, directory=self.directory, budget=20, say=quiet)
+        calls.remove("interrupted")
+        whole = []
+        doetune.tune(lambda **settings: whole.append(tuple(settings.values())) or system(**settings), STUDY,
+                     budget=20, say=quiet)
+        self.assertEqual(calls, whole)
+
+    def test_a_function_that_always_fails_ends_the_search(self):
+        calls = []
+
+        def broken(executors, batch):
+            calls.append(executors)
+            raise RuntimeError("no such model")
+
+        with self.assertRaisesRegex(RuntimeError, "no such model"):
+            doetune.tune(broken, STUDY, directory=self.directory, budget=20, say=quiet)
+        self.assertEqual(len(calls), 3)
+        self.assertEqual(list(doetune.open(self.directory).runs()["status"][:3]), ["failed"] * 3)
+
+    def test_a_single_number_is_the_only_response(self):
+        study = {"factors": {"x": {"low": 0, "high": 10, "step": 1}}, "responses": {"y": {"goal": "minimize"}}}
+        best = doetune.tune(lambda x: (x - 7) ** 2 + 1, study, budget=12, say=quiet)
+        self.assertEqual(best.settings["x"], 7)
+
+    def test_constants_and_a_budget_of_one(self):
+        constant = doetune.tune(lambda **_: {"throughput": 5, "latency": 1}, STUDY, budget=12, say=quiet)
+        self.assertLessEqual(len(constant.study.runs()), 12)
+        self.assertEqual(len(doetune.tune(system, STUDY, budget=1, say=quiet).study.runs()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
