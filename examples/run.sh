@@ -2,7 +2,7 @@
 # run.sh EXAMPLE/STUDY.yaml WORKLOAD [FOLDER]: from a bare Debian 12 to a report over runs that were
 # really executed and measured. Installs what is missing, builds doetune and the workload, then plans,
 # runs and reports the study in build/FOLDER (by default EXAMPLE); where that is there already, it goes
-# on with it.
+# on with it. With BUDGET set, it searches run by run with so many runs instead of making a plan.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 
@@ -12,6 +12,11 @@ cmake --build --preset release --target doetune "$2"
 
 study=build/${3:-$(dirname -- "$1")}
 PATH="$PWD/build/release/bin:$PATH"
-[ -d "$study" ] || doetune plan "$PWD/examples/$1" -o "$study"
-doetune run "$study"
+if [ -n "${BUDGET:-}" ]; then
+  doetune tune "$PWD/examples/$1" -o "$study" --budget "$BUDGET" || verdict=$?
+else
+  [ -d "$study" ] || doetune plan "$PWD/examples/$1" -o "$study"
+  doetune run "$study"
+fi
 doetune report "$study"
+exit "${verdict:-0}"
