@@ -70,10 +70,6 @@ std::string gains_listed(const Confirmation& confirmation) {
     text += fmt::format("{}{} {}", text.empty() ? "" : "; ", response.name,
                         gain_text(*response.gain, response.unit));
   }
-  return text;
-}
-
-std::string in_parentheses(const std::string& text) {
   return text.empty() ? "" : " (" + text + ")";
 }
 
@@ -95,7 +91,7 @@ std::string doubt_text(const Confirmation& confirmation) {
       return "fewer than half of the planned runs completed, too few to conclude from";
     case Confirmation::Doubt::kGain:
       return fmt::format("the interval of the measured gain over the baseline contains no gain{}",
-                         in_parentheses(gains_listed(confirmation)));
+                         gains_listed(confirmation));
     case Confirmation::Doubt::kRange:
       break;
   }
@@ -197,14 +193,12 @@ std::string contradiction_text(const ConfirmedResponse& response) {
 std::string confirmation_headline(const Confirmation& confirmation) {
   const std::string runs = count_of(confirmation.completed, "run");
   const char* agree = confirmation.completed == 1 ? "agrees" : "agree";
-  const std::string gains = gains_listed(confirmation);
   switch (confirmation.validation) {
     case Confirmation::Validation::kOpen:
       return "";
     case Confirmation::Validation::kConfirmed:
-      return fmt::format("{} of this configuration {} with the prediction: {}.{}", runs, agree,
-                         outcomes(confirmation),
-                         gains.empty() ? "" : " Over the baseline: " + gains + ".");
+      return fmt::format("{} of this configuration {} with the prediction: {}.", runs, agree,
+                         outcomes(confirmation));
     case Confirmation::Validation::kNoGain:
       return confirmation.is_baseline
                  ? fmt::format(
@@ -214,7 +208,7 @@ std::string confirmation_headline(const Confirmation& confirmation) {
                  : fmt::format(
                        "{} of this configuration {} with the prediction: {}. But there is no gain "
                        "over the baseline{}.",
-                       runs, agree, outcomes(confirmation), in_parentheses(gains));
+                       runs, agree, outcomes(confirmation), gains_listed(confirmation));
     case Confirmation::Validation::kInconclusive:
       return fmt::format("{} of this configuration {} with the prediction: {}. But {}.", runs,
                          agree, outcomes(confirmation), doubt_text(confirmation));
