@@ -47,16 +47,20 @@ function(doetune_module name)
   target_link_libraries(doetune_${name} PUBLIC ${MODULE_MODULES} ${MODULE_LIBRARIES})
 endfunction()
 
-# doetune_test(<name> SOURCES a.cpp ... LIBRARIES ... [PROPERTIES ...]): one Catch2 program, one ctest
-# entry a case. A case that warns "skipped: why" is reported as skipped.
+# doetune_test(<name> SOURCES a.cpp ... LIBRARIES ... [PROPERTIES ...] [COLD]): one Catch2 program, one
+# ctest entry a case. A case that warns "skipped: why" is reported as skipped. The code of a cold test
+# waits for programs and files: it is not optimised, and compiles in half the time.
 function(doetune_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(TEST "COLD" "" "SOURCES;LIBRARIES;PROPERTIES" ${ARGN})
   add_executable(test_${name} ${TEST_SOURCES})
   doetune_compile_settings(test_${name})
   doetune_compile_together(test_${name} ${DOETUNE_BATCH} "${TEST_SOURCES}")
   # GCC 12 takes Eigen's storage, default-constructed in a test, for uninitialised.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>
                                               $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+  if(TEST_COLD)
+    target_compile_options(test_${name} PRIVATE -O0)
+  endif()
   target_link_libraries(test_${name} PRIVATE doetune_test_main ${TEST_LIBRARIES})
   catch_discover_tests(test_${name} TEST_PREFIX "${name}: "
     PROPERTIES TIMEOUT 600 SKIP_REGULAR_EXPRESSION "skipped: " ${TEST_PROPERTIES})

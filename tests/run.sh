@@ -8,9 +8,12 @@ cd "$(dirname -- "$0")/.."
 
 sh cmake/install-packages.sh build test
 set_python="-DDOETUNE_WITH_PYTHON=OFF"
-if [ "$preset" = release ]; then
-  sh python/environment.sh build/python
+if [ "$preset" != release ]; then
+  echo "Goes without the Python module, which is tested with the release."
+elif sh python/environment.sh build/python; then
   set_python="-DDOETUNE_WITH_PYTHON=ON -DPython_EXECUTABLE=$PWD/build/python/bin/python"
+else
+  echo "Goes without the Python module: its packages cannot be installed."
 fi
 # shellcheck disable=SC2086  # a list of words
 cmake --preset "$preset" -DDOETUNE_WITH_TESTS=ON $set_python >/dev/null

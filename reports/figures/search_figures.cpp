@@ -92,7 +92,7 @@ Figure search_figure(const analysis::Analysis& analysis, const analysis::SearchS
               linear_axis("run", 1, static_cast<double>(story.best_so_far.size()), 0.02), y, kSize);
   chart.grid_lines();
   chart.curve(steps_of(story, values), "best so far",
-              {{"stroke", series_colour(0)}, {"stroke-width", "2"}, {"fill", "none"}});
+              {{"stroke", series_colour(0)}, {"stroke-width", "2"}});
   draw_runs(chart, analysis, values, y.low + 0.03 * (y.high - y.low));
   figure.svg = chart.finish(figure.title);
   return figure;

@@ -5,6 +5,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 import numpy
 import pandas
@@ -84,6 +85,8 @@ class Study(unittest.TestCase):
         self.assertEqual(held.settings["kind"], "plain")
         page = optimum._repr_html_()
         self.assertIn("<svg", page)
+        for figure in optimum.figures.values():
+            ElementTree.fromstring(figure.svg)
         self.assertIn("fused", page)
 
     def made_again(self):
