@@ -1,5 +1,7 @@
 // The Python module doetune._core: studies in their directories, and searches without one. The
 // package around it turns documents and rows into data frames.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nanobind/eigen/dense.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
@@ -9,6 +11,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -46,7 +49,10 @@ nb::object setting_value(const doe::Factor& factor, double natural) {
 }
 
 /// The text of a setting, as study files have it.
-std::string text_of(nb::handle value) { return nb::str(value).c_str(); }
+std::string text_of(nb::handle value) {
+  if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value) ? "true" : "false";
+  return nb::str(value).c_str();
+}
 
 nb::dict settings_dict(const std::vector<doe::Factor>& factors, const tuning::Settings& settings) {
   nb::dict values;
@@ -56,9 +62,16 @@ nb::dict settings_dict(const std::vector<doe::Factor>& factors, const tuning::Se
   return values;
 }
 
-/// Throws std::invalid_argument for a missing factor or a value that is not one of its settings.
+/// Throws std::invalid_argument for a missing or an unknown factor, and a value that is not one of
+/// its settings.
 tuning::Settings settings_of(const std::vector<doe::Factor>& factors, const nb::dict& values) {
   tuning::Settings settings;
+  for (const auto& [name, value] : values) {
+    const std::string wanted = text_of(name);
+    const bool known = std::any_of(factors.begin(), factors.end(),
+                                   [&](const auto& factor) { return factor.name == wanted; });
+    if (!known) throw std::invalid_argument("there is no factor '" + wanted + "'");
+  }
   for (const doe::Factor& factor : factors) {
     if (!values.contains(factor.name.c_str())) {
       throw std::invalid_argument("there is no value of the factor '" + factor.name + "'");
@@ -86,7 +99,7 @@ nb::list next_list(const std::vector<doe::Factor>& factors,
   for (const tuning::NextRun& run : next) {
     nb::dict row;
     row["run"] = run.run.run;
-    row["type"] = std::string(doe::point_type_name(run.run.type));
+    row["point_type"] = std::string(doe::point_type_name(run.run.type));
     row["settings"] = settings_dict(factors, run.run.settings);
     row["expected_gain"] = nb::cast(run.proposal ? run.proposal->gain : std::nullopt);
     row["completes"] =
@@ -125,7 +138,10 @@ class Fitted {
     options.model = model;
     if (surface) {
       options.surface = doe::choice_of<doe::SurfaceType>(*surface);
-      if (!options.surface) throw std::invalid_argument("'" + *surface + "' is no surface");
+      if (!options.surface) {
+        throw std::invalid_argument(fmt::format("there is no surface '{}'; expected {}", *surface,
+                                                fmt::join(doe::kWords<doe::SurfaceType>, ", ")));
+      }
     }
     for (const auto& [name, value] : hold) hold_factor(options, text_of(name), text_of(value));
     const nb::gil_scoped_release others_run;
@@ -189,7 +205,9 @@ class Fitted {
     for (const doe::Factor& factor : factors()) {
       if (factor.name != name) continue;
       const auto natural = factor.parse(text);
-      if (!natural) throw std::invalid_argument(study::setting_error(factor, text));
+      if (!natural || !factor.allows(*natural)) {
+        throw std::invalid_argument(study::setting_error(factor, text));
+      }
       options.hold[name] = *natural;
       return;
     }
@@ -230,8 +248,11 @@ class Study {
 
   static Study searched(const Path& path, const std::string& text, const Path& file,
                         std::optional<int> budget) {
-    if (study::is_study_directory(path)) return Study(path);
     const study::Study study = study::parse_study(text, file);
+    if (study::is_study_directory(path)) {
+      tuning::check_same_study(study::open_directory(path), study);
+      return Study(path);
+    }
     tuning::create_search(path, study, budget.value_or(tuning::default_budget(study)));
     return Study(path);
   }
@@ -240,9 +261,11 @@ class Study {
   const std::string& name() const { return name_; }
   nb::list factors() const { return factor_list(factors_); }
 
-  std::vector<std::string> responses() const {
+  std::vector<std::string> responses(bool derived_too) const {
     std::vector<std::string> names;
-    for (const study::Response& response : open().study.responses) names.push_back(response.name);
+    for (const study::Response& response : open().study.responses) {
+      if (derived_too || response.formula.empty()) names.push_back(response.name);
+    }
     return names;
   }
 
@@ -254,7 +277,7 @@ class Study {
     for (const study::PlannedRun& run : directory.plan.runs) {
       nb::dict row;
       row["run"] = run.run;
-      row["type"] = std::string(doe::point_type_name(run.type));
+      row["point_type"] = std::string(doe::point_type_name(run.type));
       row["block"] = run.block;
       row["settings"] = settings_dict(factors_, run.settings);
       const auto found = records.find(run.run);
@@ -341,6 +364,9 @@ class Problem {
       : problem_(tuning::problem_of(study::parse_study(text, "study.yaml"))) {}
 
   void add(const nb::dict& settings, bool completed, const std::map<std::string, double>& values) {
+    for (const auto& [name, value] : values) {
+      if (!std::isfinite(value)) throw std::invalid_argument(name + ": expected a finite number");
+    }
     observations_.push_back({settings_of(problem_.factors, settings), completed, values});
   }
 
@@ -403,7 +429,7 @@ NB_MODULE(_core, module) {
       .def_prop_ro("path", &Study::path)
       .def_prop_ro("name", &Study::name)
       .def_prop_ro("factors", &Study::factors)
-      .def_prop_ro("responses", &Study::responses)
+      .def("responses", &Study::responses, "derived_too"_a)
       .def("runs", &Study::runs)
       .def("next", &Study::next, "batch"_a)
       .def("tell", &Study::tell, "run"_a, "responses"_a, "status"_a, "reason"_a)

@@ -9,6 +9,7 @@
 #include "study/confirmation_runs.h"
 #include "study/directory/journal.h"
 #include "study/error.h"
+#include "study/experimental_region.h"
 #include "surfaces/optimum.h"
 #include "tuning/study_search.h"
 
@@ -64,6 +65,26 @@ study::StudyDirectory create_search(const std::filesystem::path& path, const stu
   const study::Plan plan = first_plan(study, budget);
   if (check) check(plan);
   return study::create_directory(path, search_study(study, budget), plan, false);
+}
+
+void check_same_study(const study::StudyDirectory& directory, const study::Study& study) {
+  const auto aspects = [](const study::Study& of) {
+    auto texts = study::experimental_region(of);
+    for (const study::Response& response : of.responses) {
+      texts["responses." + response.name] = response.formula;
+    }
+    return texts;
+  };
+  const auto there = aspects(directory.study), wanted = aspects(study);
+  for (const auto* texts : {&wanted, &there}) {
+    for (const auto& [key, text] : *texts) {
+      const auto one = there.find(key), other = wanted.find(key);
+      if (one != there.end() && other != wanted.end() && one->second == other->second) continue;
+      throw study::StudyError(fmt::format(
+          "{}: {} is not that of the study in {}: search in another directory, or remove that one",
+          study.location(key), key, directory.path.string()));
+    }
+  }
 }
 
 std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int most) {

@@ -44,6 +44,10 @@ using PlanCheck = std::function<void(const study::Plan&)>;
 study::StudyDirectory create_search(const std::filesystem::path& path, const study::Study& study,
                                     int budget, const PlanCheck& check = {});
 
+/// Throws study::StudyError if the study of a directory has other factors, constraints or responses
+/// than this one, which is to go on in it.
+void check_same_study(const study::StudyDirectory& directory, const study::Study& study);
+
 /// Runs of the plan that have no record yet, at most `most`.
 std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int most);
 

@@ -8,6 +8,7 @@
 #include "analysis/analysis.h"
 #include "study/directory/results.h"
 #include "study/error.h"
+#include "study/file/yaml.h"
 #include "study/tables/table_file.h"
 #include "tuning/start.h"
 
@@ -18,6 +19,17 @@ namespace {
 surfaces::Transform transform_of(const study::Response& response) {
   if (response.transform == doe::TransformType::kPower) return surfaces::Transform::kLog;
   return {response.transform, 1};
+}
+
+/// A key more, with its value in flow style; `why` is a comment, which flow style has no place for.
+void add_key(std::string& text, const std::string& key, const std::string& value,
+             const std::string& why) {
+  if (study::is_flow_mapping(text)) {
+    text.insert(text.rfind('}'), fmt::format(", {}: {}", key, value));
+    return;
+  }
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text += fmt::format("{}: {}  # {}\n", key, value, why);
 }
 
 }  // namespace
@@ -86,13 +98,13 @@ Problem open_problem(const study::StudyDirectory& directory,
 
 study::Study search_study(const study::Study& study, int budget) {
   std::string text = study.text;
-  if (!text.empty() && text.back() != '\n') text += '\n';
   if (!study.locations.contains("design")) {
-    text += fmt::format("design: {{type: space-filling, runs: {}}}  # the start of the search\n",
-                        start_size(problem_of(study), budget));
+    const int runs = start_size(problem_of(study), budget);
+    add_key(text, "design", fmt::format("{{type: space-filling, runs: {}}}", runs),
+            "the start of the search");
   }
   if (!study.locations.contains("fit")) {
-    text += "fit: {surface: gaussian-process}  # what the search models responses with\n";
+    add_key(text, "fit", "{surface: gaussian-process}", "what the search models responses with");
   }
   return study::parse_study(text, study.file);
 }

@@ -32,8 +32,12 @@ study::StudyDirectory search_directory(const Options& options, Executes by) {
   const std::filesystem::path path = options.required("PATH");
   if (study::is_study_directory(path)) return study::open_directory(path);
   const std::filesystem::path place = options.text("output", path.stem().string());
-  if (study::is_study_directory(place)) return study::open_directory(place);
   const study::Study study = study::load_study(path);
+  if (study::is_study_directory(place)) {
+    study::StudyDirectory directory = study::open_directory(place);
+    tuning::check_same_study(directory, study);
+    return directory;
+  }
   const int budget = search_budget(options, study);
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   return tuning::create_search(place, study, budget, [&](const study::Plan& plan) {

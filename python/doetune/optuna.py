@@ -4,7 +4,9 @@
     study.optimize(objective, n_trials=30, catch=(MemoryError,))
 """
 import json
+import math
 import random
+import threading
 
 import optuna
 from optuna.distributions import CategoricalDistribution, IntDistribution
@@ -12,28 +14,42 @@ from optuna.trial import TrialState
 
 from doetune import _core
 
+_PROPOSED = "doetune:settings"  # attribute of a trial: what was proposed for it
+_MAX_STEPS = 100_000            # above which a range is searched as if it were continuous
+_MIN_VALUES = 3                 # of a constraint, before it is modelled
+
 
 class Sampler(optuna.samplers.BaseSampler):
     """Proposes each trial where the objective is likely to gain, the trial to complete and its constraints
-    (trial.set_constraint) to hold.
-
-    A trial that failed, or was pruned before it reported a value, counts as settings that cannot run: name in
-    `catch` of study.optimize what running out of memory raises. A pruned trial counts with the last value
-    that it reported. Trials under way are taken into account, so several workers may share a study.
+    (trial.set_constraint) to hold. Trials under way are taken into account, so several workers may share a study.
 
     search_space  the distributions of all parameters, by name, as in GridSampler; without it the first trial
                   is random and the parameters are those that all trials so far have in common. Parameters
                   that are not in it are sampled at random.
     budget        the number of trials there will be: the search starts with at most half of them
+    failed        what a trial that failed says: "infeasible", its settings cannot run, or "unknown", nothing.
+                  Optuna does not tell why a trial failed: an objective with other reasons to fail, or a study
+                  that is interrupted, wants "unknown". Infinite objectives and trials that are pruned before
+                  they report a value are infeasible either way; other pruned trials count with their last value.
     """
 
-    def __init__(self, *, seed=None, search_space=None, budget=None):
+    def __init__(self, *, seed=None, search_space=None, budget=None, failed="infeasible"):
+        if failed not in ("infeasible", "unknown"):
+            raise ValueError(f"failed: expected 'infeasible' or 'unknown', found {failed!r}")
         self._seed = random.randrange(2**31) if seed is None else seed
         self._budget = budget
+        self._failed = failed
         self._given_space = search_space
         self._space = optuna.search_space.IntersectionSearchSpace()
         self._random = optuna.samplers.RandomSampler(seed=seed)
         self._starts = {}
+        self._lock = threading.Lock()
+
+    def __getstate__(self):  # for processes; the copy has a lock of its own
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state):
+        vars(self).update(state, _lock=threading.Lock())
 
     def reseed_rng(self):
         self._random.reseed_rng()
@@ -49,39 +65,60 @@ class Sampler(optuna.samplers.BaseSampler):
     def sample_relative(self, study, trial, search_space):
         if not search_space:
             return {}
-        trials = [past for past in study.get_trials(deepcopy=False)
-                  if past.number != trial.number and _has(past, search_space)]
-        ended = [past for past in trials if past.state.is_finished()]
         space = _Space(search_space)
-        limits = sorted({name for past in ended for name in past.constraints})
+        with self._lock:
+            settings = self._proposed(study, trial, space)
+            if settings is None:
+                return {}
+            study._storage.set_trial_system_attr(trial._trial_id, _PROPOSED, json.dumps(settings))
+        return space.params(settings)
+
+    def _proposed(self, study, trial, space):
+        """The settings of a trial; None if there are no others left."""
+        known = [(past, space.settings_of(past)) for past in study.get_trials(deepcopy=False)
+                 if past.number != trial.number]
+        known = [(past, settings) for past, settings in known if settings is not None]
+        ended = [(past, settings) for past, settings in known if past.state.is_finished()]
+        limits = _limits_of([past for past, _ in ended])
         text = space.study(study.direction, len(limits), self._seed)
         problem = _core.Problem(text)
-        for past in ended:
+        for past, settings in ended:
             values = _values_of(past, limits)
-            problem.add(space.settings(past.params), values is not None, values or {})
-        under_way = [space.settings(past.params) for past in trials if not past.state.is_finished()]
-        begun = [space.settings(past.params) for past in trials]
+            if values is not None or past.state != TrialState.FAIL or self._failed == "infeasible":
+                problem.add(settings, values is not None, values or {})
         if text not in self._starts:
             self._starts = {text: problem.start(self._budget)}
-        open_starts = [settings for settings in self._starts[text] if settings not in begun]
-        if open_starts and len(begun) < len(self._starts[text]):
-            return space.params(open_starts[0])
+        starts, begun = self._starts[text], [settings for _, settings in known]
+        open_starts = [settings for settings in starts if settings not in begun]
+        if open_starts and len(begun) < len(starts):
+            return open_starts[0]
+        under_way = [settings for past, settings in known if not past.state.is_finished()]
         proposed = problem.next(1, under_way)
-        return space.params(proposed[0]["settings"]) if proposed else {}
+        return proposed[0]["settings"] if proposed else None
 
 
-def _has(trial, search_space):
-    return all(trial.distributions.get(name) == distribution for name, distribution in search_space.items())
+def _limits_of(trials):
+    """The names of the constraints that enough trials have."""
+    counts = {}
+    for trial in trials:
+        for name, value in trial.constraints.items():
+            is_known = math.isfinite(value) and _values_of(trial, []) is not None
+            counts[name] = counts.get(name, 0) + is_known
+    return sorted(name for name, count in counts.items() if count >= _MIN_VALUES)
 
 
 def _values_of(trial, limits):
     """What the search learns from a trial that ended; None if its settings cannot run."""
-    values = {f"limit{at}": trial.constraints[name] for at, name in enumerate(limits) if name in trial.constraints}
+    value = None
     if trial.state == TrialState.COMPLETE:
-        return {"objective": trial.value, **values}
-    if trial.state == TrialState.PRUNED and trial.intermediate_values:
-        return {"objective": trial.intermediate_values[max(trial.intermediate_values)], **values}
-    return None
+        value = trial.value
+    elif trial.state == TrialState.PRUNED and trial.intermediate_values:
+        value = trial.intermediate_values[max(trial.intermediate_values)]
+    if value is None or not math.isfinite(value):
+        return None
+    constraints = {f"limit{at}": trial.constraints.get(name) for at, name in enumerate(limits)}
+    finite = {name: amount for name, amount in constraints.items() if amount is not None and math.isfinite(amount)}
+    return {"objective": value, **finite}
 
 
 class _Space:
@@ -89,38 +126,68 @@ class _Space:
     parameters and choices are called."""
 
     def __init__(self, search_space):
-        self._parameters = [(f"x{at}", name, search_space[name]) for at, name in enumerate(sorted(search_space))]
+        self._parameters = [_Parameter(f"x{at}", name, search_space[name])
+                            for at, name in enumerate(sorted(search_space))]
 
     def study(self, direction, limits, seed):
         """The text of a study file."""
         goal = "minimize" if direction == optuna.study.StudyDirection.MINIMIZE else "maximize"
         responses = {"objective": {"goal": goal}}
         responses.update({f"limit{at}": {"goal": "at_most", "high": 0, "of": "mean"} for at in range(limits)})
-        factors = {factor: _factor(distribution) for factor, _, distribution in self._parameters}
+        factors = {parameter.factor: parameter.description() for parameter in self._parameters}
         return json.dumps({"seed": seed, "factors": factors, "responses": responses})
 
-    def settings(self, params):
-        return {factor: (f"c{int(distribution.to_internal_repr(params[name]))}"
-                         if isinstance(distribution, CategoricalDistribution) else params[name])
-                for factor, name, distribution in self._parameters}
+    def settings_of(self, trial):
+        """The settings of a trial: its parameters, or what was proposed if it did not ask for all of them."""
+        same = all(trial.distributions.get(parameter.name) == parameter.distribution for parameter in self._parameters)
+        if same:
+            return {parameter.factor: parameter.setting(trial.params[parameter.name]) for parameter in self._parameters}
+        proposed = json.loads(trial.system_attrs.get(_PROPOSED, "null"))
+        return proposed if proposed and proposed.keys() == {parameter.factor for parameter in self._parameters} else None
 
     def params(self, settings):
-        return {name: (distribution.to_external_repr(int(settings[factor][1:]))
-                       if isinstance(distribution, CategoricalDistribution) else settings[factor])
-                for factor, name, distribution in self._parameters}
+        return {parameter.name: parameter.value(settings[parameter.factor]) for parameter in self._parameters}
 
 
-def _factor(distribution):
-    if isinstance(distribution, CategoricalDistribution):
-        return {"levels": [f"c{at}" for at in range(len(distribution.choices))]}
-    if isinstance(distribution, IntDistribution):
-        if distribution.step > 1:
-            return {"levels": list(range(distribution.low, distribution.high + 1, distribution.step))}
-        factor = {"low": distribution.low, "high": distribution.high, "type": "integer"}
-        return {**factor, "scale": "log2"} if distribution.log and distribution.low > 0 else factor
-    factor = {"low": distribution.low, "high": distribution.high}
-    if distribution.step:
-        factor["step"] = distribution.step
-    if distribution.log:
-        factor["scale"] = "log10"
-    return factor
+class _Parameter:
+    """A parameter as a factor: choices are numbered, and whole numbers of many steps are searched as if they
+    were continuous."""
+
+    def __init__(self, factor, name, distribution):
+        self.factor, self.name, self.distribution = factor, name, distribution
+        self._is_choice = isinstance(distribution, CategoricalDistribution)
+        step = None if self._is_choice else distribution.step
+        self._steps = round((distribution.high - distribution.low) / step) if step else None
+        self._is_fine = self._steps is not None and self._steps > _MAX_STEPS
+
+    def description(self):
+        distribution = self.distribution
+        if self._is_choice:
+            return {"levels": [f"c{at}" for at in range(len(distribution.choices))]}
+        if distribution.log:
+            whole = isinstance(distribution, IntDistribution) and not self._is_fine
+            scale = {"type": "integer", "scale": "log2"} if whole else {"scale": "log10"}
+            return {"low": distribution.low, "high": distribution.high, **scale}
+        if self._steps is None or self._is_fine:
+            return {"low": distribution.low, "high": distribution.high}
+        return {"low": 0, "high": self._steps, "type": "integer"}  # in steps from the low end
+
+    def setting(self, value):
+        distribution = self.distribution
+        if self._is_choice:
+            return f"c{int(distribution.to_internal_repr(value))}"
+        if self._steps is None or self._is_fine or distribution.log:
+            return value
+        return round((value - distribution.low) / distribution.step)
+
+    def value(self, setting):
+        distribution = self.distribution
+        if self._is_choice:
+            return distribution.to_external_repr(int(setting[1:]))
+        if self._steps is None:
+            return min(max(setting, distribution.low), distribution.high)
+        if distribution.log and not self._is_fine:
+            return int(setting)
+        steps = round((setting - distribution.low) / distribution.step) if self._is_fine else setting
+        value = distribution.low + steps * distribution.step
+        return int(value) if isinstance(distribution, IntDistribution) else value

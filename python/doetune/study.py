@@ -4,23 +4,30 @@ import html
 import json
 import os
 import pathlib
+import time
 
 import pandas
 
 from doetune import _core
 
+_PATIENCE_S = 5  # with others that write in a directory
+
 
 def plan(study, directory):
     """Plans a designed experiment in a new directory. Raises StudyError, naming what is wrong."""
-    return Study(_core.Study.planned(pathlib.Path(directory), *_text_of(study)))
+    return Study(_core.Study.planned(pathlib.Path(directory), *_text_of(study)), _Levels(study))
 
 
 def search(study, directory, budget=None):
-    """Begins a search for the best settings with the runs of its start; one that is in the directory goes on.
+    """Begins a search for the best settings with the runs of its start; one that is in the directory goes on,
+    if it is of the same study.
 
-    `budget` is the number of runs in all, with those that confirm; by default 10 per factor, and 10.
+    A search that is meant to have `budget` runs (by default 10 per factor, and 10) starts with a part of
+    them. `next` goes on as long as it is asked; doetune.tune keeps to the budget.
     """
-    return Study(_core.Study.searched(pathlib.Path(directory), *_text_of(study), budget))
+    if budget is not None and budget < 1:
+        raise ValueError(f"budget: expected at least 1 run, found {budget}")
+    return Study(_core.Study.searched(pathlib.Path(directory), *_text_of(study), budget), _Levels(study))
 
 
 def open(directory):
@@ -30,11 +37,43 @@ def open(directory):
 
 def _text_of(study):
     """The text of a study file, and its path for messages."""
-    if isinstance(study, os.PathLike) or (isinstance(study, str) and "\n" not in study):
+    is_text = isinstance(study, str) and ("\n" in study or (":" in study and not os.path.exists(study)))
+    if isinstance(study, (str, os.PathLike)) and not is_text:
         return pathlib.Path(study).read_text(), pathlib.Path(study).absolute()
-    if not isinstance(study, str):  # a line for each key; JSON is YAML as well
-        study = "".join(f"{key}: {json.dumps(value)}\n" for key, value in study.items())
+    if not is_text:  # a line for each key; JSON is YAML as well
+        study = "".join(f"{key}: {json.dumps(value, default=_as_plain)}\n" for key, value in study.items())
     return study, pathlib.Path("study.yaml").absolute()
+
+
+def _as_plain(value):
+    """A number or an array of NumPy, or any other sequence, for JSON."""
+    return value.tolist() if hasattr(value, "tolist") else list(value)
+
+
+class _Levels:
+    """The levels of a study that is a dict, as its user wrote them: True and not "true", "1" and not 1."""
+
+    def __init__(self, study=None):
+        self._written = {}
+        factors = study.get("factors", {}) if isinstance(study, dict) else {}
+        for name, factor in factors.items():
+            levels = factor.get("levels") if isinstance(factor, dict) else None
+            if levels is not None:
+                self._written[name] = {_text_or_number(level): level for level in levels}
+
+    def as_written(self, settings):
+        return {name: self._written.get(name, {}).get(_text_or_number(value), value)
+                for name, value in settings.items()}
+
+
+def _text_or_number(level):
+    """The same for a level however it is written."""
+    if isinstance(level, bool):
+        return str(level).lower()
+    try:
+        return float(level)
+    except (TypeError, ValueError):
+        return str(level)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,16 +81,18 @@ class Run:
     """A run to make. What was just proposed has the gain expected of it, relative to the best."""
     run: int
     settings: dict
-    type: str = ""
+    point_type: str = ""
     expected_gain: float | None = None
     completes: float | None = None
 
 
 class Study:
-    """A study directory. Every call reads it anew: other processes may work with it as well."""
+    """A study directory. Every call reads it anew: others may work with it as well, and a call waits until
+    they have written. Let only one ask for next runs; several may tell."""
 
-    def __init__(self, core):
+    def __init__(self, core, levels=None):
         self._core = core
+        self._levels = levels or _Levels()
 
     @property
     def directory(self):
@@ -68,13 +109,14 @@ class Study:
 
     @property
     def responses(self):
-        return self._core.responses
+        return self._core.responses(True)
 
     def runs(self):
         """The run sheet with what was measured: one row a run; missing values are NaN."""
-        rows = [{**{key: row[key] for key in ("run", "type", "block")}, **row["settings"],
-                 "status": row.get("status"), **row.get("responses", {})} for row in self._core.runs()]
-        columns = ["run", "type", "block", *(factor["name"] for factor in self._core.factors), "status",
+        rows = [{**{key: row[key] for key in ("run", "point_type", "block")},
+                 **self._levels.as_written(row["settings"]), "status": row.get("status"),
+                 **row.get("responses", {})} for row in self._core.runs()]
+        columns = ["run", "point_type", "block", *(factor["name"] for factor in self._core.factors), "status",
                    *self.responses]
         table = pandas.DataFrame(rows)
         return table.reindex(columns=[*columns, *(name for name in table if name not in columns)]).set_index("run")
@@ -82,7 +124,12 @@ class Study:
     def next(self, batch=1):
         """The runs to make next: those that are planned and have not been told, else proposals, which are
         added to the plan. Asking again without telling gives the same runs; empty once all is tried."""
-        return [Run(**row) for row in self._core.next(batch)]
+        if batch < 1:
+            raise ValueError(f"batch: expected at least 1 run, found {batch}")
+        return self._as_runs(_waiting(self._core.next, batch))
+
+    def _as_runs(self, rows):
+        return [Run(**{**row, "settings": self._levels.as_written(row["settings"])}) for row in rows]
 
     def tell(self, run, responses=None, *, infeasible=False, failed=None):
         """Records what came of a run, durably: its responses, that its settings cannot run, or why it failed.
@@ -93,23 +140,24 @@ class Study:
             raise ValueError("give the responses of a run, infeasible=True, or failed=why")
         number = run.run if isinstance(run, Run) else run
         if infeasible:
-            return self._core.tell(number, {}, "infeasible", "told: this configuration cannot run")
+            return _waiting(self._core.tell, number, {}, "infeasible", "told: this configuration cannot run")
         if failed is not None:
-            return self._core.tell(number, {}, "failed", str(failed))
-        return self._core.tell(number, {name: float(value) for name, value in responses.items()}, "completed", "")
+            return _waiting(self._core.tell, number, {}, "failed", str(failed))
+        values = {name: float(value) for name, value in responses.items()}
+        return _waiting(self._core.tell, number, values, "completed", "")
 
     def confirm(self, runs=5):
         """Plans runs at the optimum, and as many at the baseline; next() gives them. Returns their numbers;
         none if no settings meet the goals."""
-        return self._core.confirm(runs)
+        return _waiting(self._core.confirm, runs)
 
     def fit(self, *, model=None, surface=None):
         """The surfaces of all responses, as the study file says or by another model or surface."""
-        return Fit(_core.Fitted(self.directory, False, model, surface))
+        return Fit(_core.Fitted(self.directory, False, model, surface), self._levels)
 
     def optimum(self, *, model=None, surface=None, hold=None):
         """The settings that meet the goals best, with factors of `hold` fixed."""
-        return Optimum(_core.Fitted(self.directory, True, model, surface, hold or {}))
+        return Optimum(_core.Fitted(self.directory, True, model, surface, hold or {}), self._levels)
 
     def report(self):
         """Writes the report, and returns the path of its page."""
@@ -120,11 +168,25 @@ class Study:
         return f"<doetune.Study {self.name}: {told} of {len(self._core.runs())} runs, in {self.directory}>"
 
 
+def _waiting(call, *arguments):
+    """The call, made again for some seconds while another process writes in the directory."""
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            return call(*arguments)
+        except _core.DirectoryError as error:
+            busy = "in use by another doetune" in str(error) or "try again" in str(error)
+            if not busy or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+
+
 class Fit:
     """Surfaces of the responses of a study. `document` is fit.json."""
 
-    def __init__(self, core):
+    def __init__(self, core, levels=None):
         self._core = core
+        self._levels = levels or _Levels()
 
     @property
     def document(self):
@@ -132,11 +194,13 @@ class Fit:
 
     def coefficients(self, response):
         """One row for each coefficient of the polynomial of a response, in coded units."""
-        return pandas.DataFrame(self.document["responses"][response]["coefficients"])
+        return pandas.DataFrame(json.loads(self._core.fit_json())["responses"][response]["coefficients"])
 
     def predict(self, settings):
         """The responses at settings, a DataFrame or dicts: for each response its prediction and the 95 %
         intervals of the mean and of the next run; `completes` if runs could not."""
+        if isinstance(settings, dict):
+            settings = [settings]
         rows = settings.to_dict("records") if isinstance(settings, pandas.DataFrame) else list(settings)
         tables = self._core.predict(rows)
         columns = {}
@@ -167,7 +231,8 @@ class Optimum(Fit):
     @property
     def settings(self):
         """The settings to use; None if the runs do not support an answer."""
-        return self._core.best
+        best = self._core.best
+        return best and self._levels.as_written(best)
 
     @property
     def status(self):

@@ -1,11 +1,12 @@
 """Tunes a Python function run by run."""
+import math
 import pathlib
 import shutil
 import tempfile
 import weakref
 
 from doetune import _core
-from doetune.study import Run, search
+from doetune.study import search
 
 
 class Infeasible(Exception):
@@ -19,69 +20,105 @@ def tune(function, study, *, directory=None, budget=None, tolerance=0.01, say=pr
     """Calls `function(**settings)`, run by run, where the goals are likely to gain, and confirms what it finds.
 
     The function returns a dict of the study's responses, or the number of the only one. It raises Infeasible
-    where settings cannot run; running out of memory counts as that, any other exception as a failed run. If
-    all runs fail at the start, the third exception is raised.
+    where settings cannot run; running out of memory counts as that. Any other exception, and a response that
+    is missing or not a finite number, is a failed run. If all runs fail at the start, the third exception is
+    raised.
 
     `budget` is the number of runs in all, with those that confirm. The search ends earlier where another run
     is expected to gain less than `tolerance`, as a fraction of the best, three times in a row. With a
-    `directory` the same call goes on after an interruption; otherwise the study is kept in a temporary one.
-    Returns the study's optimum.
+    `directory` the same call goes on after an interruption, and makes failed runs again; otherwise the study is
+    kept in a temporary one, which stays if the search is interrupted. Returns the study's optimum.
     """
+    if not tolerance >= 0:
+        raise ValueError(f"tolerance: expected a fraction of the best, found {tolerance}")
     temporary = tempfile.mkdtemp(prefix="doetune-") if directory is None else None
-    found = search(study, directory or pathlib.Path(temporary) / "study", budget)
-    if temporary:
+    try:
+        found = search(study, directory or pathlib.Path(temporary) / "study", budget)
+        optimum = _Tuning(function, found, budget or 10 * (len(found.factors) + 1), tolerance, say).run()
+    except BaseException:
+        if temporary and (pathlib.Path(temporary) / "study").exists():
+            say(f"The runs so far are in {temporary}/study; give it as the directory to go on.")
+        raise
+    if temporary:  # it lives as long as the study
         weakref.finalize(found, shutil.rmtree, temporary, ignore_errors=True)
-    if budget is None:
-        budget = 10 * (len(found.factors) + 1)
-    loop = _Loop(function, found, say)
-    while True:
-        steps = _core.Search(found.directory, budget, tolerance)
-        while runs := steps.next(1):
-            loop.make(Run(**runs[0]))
-        say(f"The search ends: {steps.reason}")
-        before = len(found.runs())
-        if not steps.may_confirm or not found.confirm(steps.confirmations):
-            break
-        while runs := steps.next(1) if _has_pending(found) else []:
-            loop.make(Run(**runs[0]))
-        is_over = found.optimum().status != "NOT CONFIRMED" or steps.runs_left <= 0
-        if is_over or len(found.runs()) == before:
-            break
-    optimum = found.optimum()
-    optimum.study = found
     say(optimum.verdict)
     return optimum
 
 
-def _has_pending(study):
-    return study.runs()["status"].isna().any()
+class _Tuning:
+    def __init__(self, function, study, budget, tolerance, say):
+        self._function, self._study, self._budget, self._tolerance, self._say = function, study, budget, tolerance, say
+        self._measured = study._core.responses(False)
+        self._failed = 0  # runs, as long as none has worked
 
+    def run(self):
+        self._make_failed_again()
+        while True:
+            steps = _core.Search(self._study.directory, self._budget, self._tolerance)
+            while runs := self._study._as_runs(steps.next(1)):
+                self._make(runs[0])
+            self._say(f"The search ends: {steps.reason}")
+            before = len(self._study.runs())
+            if not steps.may_confirm or not self._study.confirm(steps.confirmations):
+                return self._answer()
+            while self._study.runs()["status"].isna().any():
+                self._make(self._study.next(1)[0])
+            optimum = self._answer()
+            is_over = optimum.status != "NOT CONFIRMED" or steps.runs_left <= 0
+            if is_over or len(self._study.runs()) == before:
+                return optimum
 
-class _Loop:
-    def __init__(self, function, study, say):
-        self.function, self.study, self.say = function, study, say
-        self.failed = 0 if study.runs()["status"].isna().all() else None  # None: some run has ended otherwise
+    def _answer(self):
+        optimum = self._study.optimum()
+        optimum.study = self._study
+        return optimum
 
-    def make(self, run):
+    def _make_failed_again(self):
+        """What failed in an earlier call may have been mended since."""
+        rows = self._study._core.runs()
+        if any(row.get("status") in ("completed", "infeasible") for row in rows):
+            self._failed = None
+        for run in self._study._as_runs({"run": row["run"], "settings": row["settings"]}
+                                        for row in rows if row.get("status") == "failed"):
+            self._make(run)
+
+    def _make(self, run):
         try:
-            responses = self.function(**run.settings)
+            responses = self._responses_of(self._function(**run.settings))
         except Exception as error:
             if isinstance(error, (Infeasible, MemoryError)) or type(error).__name__ == "OutOfMemoryError":
                 self._tell(run, "cannot run", infeasible=True)
                 return
             self._tell(run, f"failed: {error}", failed=f"{type(error).__name__}: {error}")
-            if self.failed is not None:
-                self.failed += 1
-                if self.failed >= _PATIENCE:
+            if self._failed is not None:
+                self._failed += 1
+                if self._failed >= _PATIENCE:
                     raise
             return
-        if not isinstance(responses, dict):
-            responses = {self.study.responses[0]: responses}
         self._tell(run, ", ".join(f"{name} {value:.4g}" for name, value in responses.items()), responses)
 
+    def _responses_of(self, returned):
+        """The responses as finite numbers. Raises ValueError."""
+        if not isinstance(returned, dict):
+            if len(self._measured) != 1:
+                raise ValueError(f"the function returned {returned!r}; expected a dict of {', '.join(self._measured)}")
+            returned = {self._measured[0]: returned}
+        missing = [name for name in self._measured if name not in returned]
+        if missing:
+            raise ValueError(f"the function returned no {', '.join(missing)}")
+        values = {}
+        for name in self._measured:
+            try:
+                values[name] = float(returned[name])
+            except (TypeError, ValueError):
+                values[name] = math.nan
+            if not math.isfinite(values[name]):
+                raise ValueError(f"{name}: expected a finite number, found {returned[name]!r}")
+        return values
+
     def _tell(self, run, outcome, responses=None, **otherwise):
-        self.study.tell(run, responses, **otherwise)
+        self._study.tell(run, responses, **otherwise)
         if "failed" not in otherwise:
-            self.failed = None
+            self._failed = None
         settings = ", ".join(f"{name} = {value}" for name, value in run.settings.items())
-        self.say(f"run {run.run}: {settings}: {outcome}")
+        self._say(f"run {run.run}: {settings}: {outcome}")

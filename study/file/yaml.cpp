@@ -291,6 +291,11 @@ std::optional<double> parse_number(const std::string& text) {
   return value;
 }
 
+bool is_flow_mapping(const std::string& text) {
+  const YAML::Node root = YAML::Load(text);
+  return root.IsMap() && root.Style() == YAML::EmitterStyle::Flow;
+}
+
 std::optional<double> parse_duration(const std::string& text) {
   const auto digits = text.find_last_of("0123456789.");
   if (digits == std::string::npos) return std::nullopt;

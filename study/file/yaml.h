@@ -20,6 +20,9 @@ namespace doetune::study {
 YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::path& file,
                              const Schema& schema);
 
+/// Whether the document is a mapping in braces, as JSON is.
+bool is_flow_mapping(const std::string& text);
+
 /// Throws StudyError "file:line:column: message" with the position of a node.
 [[noreturn]] void fail_at(const std::filesystem::path& file, const YAML::Node& node,
                           const std::string& message);

@@ -68,6 +68,69 @@ class Sampler(unittest.TestCase):
             trial.suggest_float("rate", 1e-4, 1e-1, log=True)
         self.assertEqual(len({tuple(trial.params.items()) for trial in asked}), 4)
 
+    def test_threads_do_not_propose_the_same(self):
+        space = {"x": optuna.distributions.IntDistribution(0, 1000), "y": optuna.distributions.IntDistribution(0, 1000)}
+        study = optuna.create_study(sampler=doetune.optuna.Sampler(seed=1, search_space=space))
+        study.optimize(lambda trial: (trial.suggest_int("x", 0, 1000) - 300) ** 2 / 1e5 +
+                       (trial.suggest_int("y", 0, 1000) - 600) ** 2 / 1e5, n_trials=6, n_jobs=6)
+        self.assertEqual(len({tuple(trial.params.items()) for trial in study.trials}), 6)
+
+    def test_infinite_values_and_lone_constraints_do_not_blind_it(self):
+        def partly_infinite(trial):
+            x = trial.suggest_float("x", 0, 10)
+            if trial.number == 1:
+                trial.set_constraint("alone", 1.0)
+            return math.inf if x > 5 else (x - 4) ** 2
+
+        study = optuna.create_study(sampler=doetune.optuna.Sampler(seed=2))
+        study.optimize(partly_infinite, n_trials=16)
+        self.assertLess(min(trial.value for trial in study.trials), 0.05)
+
+    def test_large_ranges_and_steps(self):
+        def large(trial):
+            n = trial.suggest_int("n", 1, 10**7, log=True)
+            m = trial.suggest_int("m", 0, 200_000, step=2)
+            k = trial.suggest_int("k", 5, 25, step=5)
+            f = trial.suggest_float("f", 0, 1, step=0.25)
+            return (math.log10(n) - 4) ** 2 + (m / 1e5 - 1) ** 2 + (k / 10 - 1.5) ** 2 + (f - 0.75) ** 2
+
+        study = optuna.create_study(sampler=doetune.optuna.Sampler(seed=1))
+        study.optimize(large, n_trials=30)
+        self.assertEqual({trial.state.name for trial in study.trials}, {"COMPLETE"})
+        self.assertLess(study.best_value, 0.1)
+        self.assertTrue(all(trial.params["m"] % 2 == 0 and trial.params["k"] % 5 == 0 for trial in study.trials))
+
+    def test_a_parameter_that_is_not_asked_for(self):
+        space = {"kind": optuna.distributions.CategoricalDistribution(["a", "b"]),
+                 "x": optuna.distributions.IntDistribution(0, 5)}
+
+        def conditional(trial):
+            if trial.suggest_categorical("kind", ["a", "b"]) == "a":
+                return 3.0
+            return abs(trial.suggest_int("x", 0, 5) - 2)
+
+        study = optuna.create_study(sampler=doetune.optuna.Sampler(seed=1, search_space=space))
+        study.optimize(conditional, n_trials=12)
+        self.assertEqual(study.best_params, {"kind": "b", "x": 2})
+
+    def test_failures_that_say_nothing(self):
+        space = {"x": optuna.distributions.IntDistribution(0, 10)}
+        sampler = doetune.optuna.Sampler(seed=1, search_space=space, failed="unknown")
+        study = optuna.create_study(sampler=sampler)
+        failed = []
+
+        def fails_once(trial):
+            x = trial.suggest_int("x", 0, 10)
+            if x == 7 and not failed:
+                failed.append(x)
+                raise RuntimeError
+            return abs(x - 7)
+
+        study.optimize(fails_once, n_trials=14, catch=(RuntimeError,))
+        self.assertEqual(study.best_params, {"x": 7})
+        with self.assertRaises(ValueError):
+            doetune.optuna.Sampler(failed="fatal")
+
     def test_pruned_trials_count_with_their_last_value(self):
         def pruned(trial):
             x = trial.suggest_int("x", 0, 20)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Studies in Python: plans, results, fits and optima."""
+import concurrent.futures
 import itertools
+import json
 import pathlib
 import sys
 import tempfile
@@ -45,7 +47,7 @@ class Study(unittest.TestCase):
     def test_a_plan_is_a_table(self):
         study = doetune.plan(STUDY, self.directory)
         runs = study.runs()
-        self.assertEqual(list(runs.columns), ["type", "block", "a", "b", "kind", "status", "y"])
+        self.assertEqual(list(runs.columns), ["point_type", "block", "a", "b", "kind", "status", "y"])
         self.assertEqual(list(runs.index), list(range(1, 25)))
         self.assertTrue(runs["a"].between(-2, 2).all() and runs["b"].between(0, 4).all())
         self.assertEqual(set(runs["kind"]), {"plain", "fused"})
@@ -108,6 +110,53 @@ class Study(unittest.TestCase):
         self.assertEqual(list(study.runs()["status"][:3]), ["completed", "infeasible", "failed"])
         with self.assertRaises(ValueError):
             study.tell(4)
+
+    def test_levels_are_as_they_were_written(self):
+        written = {"flag": [True, False], "mixed": [1, 2, "auto"], "text": ["1", "2"], "half": ["0.10", "0.5"],
+                   "number": [1, 2.5], "grid": numpy.array([8, 16])}
+        study = doetune.plan({"factors": {name: {"levels": levels} for name, levels in written.items()},
+                              "design": {"type": "d-optimal"}, "model": "linear", "responses": {"y": {"goal": "maximize"}}},
+                             self.directory)
+        for run in study.next(batch=100):
+            for name, setting in run.settings.items():
+                self.assertTrue(any(setting is level or (type(setting) is type(level) and setting == level)
+                                    for level in list(written[name])), (name, setting))
+            study.tell(run, {"y": (3 if run.settings["flag"] else 0) + run.settings["number"]})
+        optimum = study.optimum()
+        self.assertIs(optimum.settings["flag"], True)
+        self.assertAlmostEqual(optimum.predict(optimum.settings)["y"][0], 5.5)
+
+    def test_an_optimum_is_a_fit(self):
+        optimum = self.made(noise=0.05).optimum()
+        self.assertIn("a^2", list(optimum.coefficients("y")["term"]))
+        with self.assertRaisesRegex(ValueError, "77"):
+            self.made_again().optimum(hold={"a": 77})
+        with self.assertRaisesRegex(ValueError, "no factor 'zz'"):
+            optimum.predict({"a": 1, "b": 1, "kind": "plain", "zz": 3})
+        with self.assertRaisesRegex(ValueError, "expected .*gaussian-process"):
+            self.made_again().fit(surface="foo")
+
+    def test_a_search_goes_on_only_with_the_same_study(self):
+        study = {"factors": {"x": {"low": 0, "high": 4, "type": "integer"}}, "responses": {"y": {"goal": "maximize"}}}
+        doetune.search(study, self.directory, budget=8)
+        doetune.search({**study, "responses": {"y": {"goal": "minimize"}}}, self.directory)  # goals may change
+        with self.assertRaisesRegex(doetune.StudyError, "factors.x"):
+            doetune.search({**study, "factors": {"x": {"low": 0, "high": 5, "type": "integer"}}}, self.directory)
+        with self.assertRaisesRegex(doetune.StudyError, "responses.z"):
+            doetune.search({**study, "responses": {"z": {"goal": "maximize"}}}, self.directory)
+
+    def test_text_in_braces_is_a_study_too(self):
+        text = json.dumps({"factors": {"x": {"low": 0, "high": 4}}, "responses": {"y": {"goal": "maximize"}}})
+        for at, written in enumerate((text, json.dumps(json.loads(text), indent=1))):
+            study = doetune.search(written, self.directory.parent / str(at), budget=8)
+            self.assertEqual(len(study.runs()), 4)
+
+    def test_several_threads_tell(self):
+        study = doetune.plan(STUDY, self.directory)
+        with concurrent.futures.ThreadPoolExecutor(8) as threads:
+            told = list(threads.map(lambda run: study.tell(run, {"y": y(**run.settings)}), study.next(batch=24)))
+        self.assertEqual(told, [True] * 24)
+        self.assertTrue((study.runs()["status"] == "completed").all())
 
     def test_mistakes_are_explained(self):
         with self.assertRaisesRegex(doetune.StudyError, "did you mean 'high'"):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """doetune.tune: functions with a known best, that fail, that cannot run, and interruptions."""
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
@@ -84,6 +85,24 @@ class Tune(unittest.TestCase):
             doetune.tune(broken, STUDY, directory=self.directory, budget=20, say=quiet)
         self.assertEqual(len(calls), 3)
         self.assertEqual(list(doetune.open(self.directory).runs()["status"][:3]), ["failed"] * 3)
+
+    def test_what_failed_is_made_again_by_the_next_call(self):
+        study = {"factors": {"x": {"low": 0, "high": 10, "type": "integer"}}, "responses": {"y": {"goal": "maximize"}}}
+        with self.assertRaises(NameError):
+            doetune.tune(lambda x: undefined, study, directory=self.directory, budget=14, say=quiet)  # noqa: F821
+        best = doetune.tune(lambda x: 10 - (x - 2) ** 2, study, directory=self.directory, budget=14, say=quiet)
+        self.assertEqual(best.settings, {"x": 2})
+        self.assertEqual(set(best.study.runs()["status"]), {"completed"})
+
+    def test_what_is_no_response_is_a_failed_run(self):
+        for returned, reason in ((None, "expected a dict"), ({"throughput": float("nan"), "latency": 1}, "finite"), ({"latency": 1}, "no throughput"),
+                                 ({"throughput": "fast", "latency": 1}, "finite")):
+            said = []
+            with self.assertRaisesRegex(ValueError, reason):
+                doetune.tune(lambda returned=returned, **_: returned, STUDY, budget=16, say=said.append)
+            kept = pathlib.Path(said[-1].split(" are in ")[1].split(";")[0])
+            self.assertEqual(list(doetune.open(kept).runs()["status"][:3]), ["failed"] * 3)
+            shutil.rmtree(kept.parent)
 
     def test_a_single_number_is_the_only_response(self):
         study = {"factors": {"x": {"low": 0, "high": 10, "step": 1}}, "responses": {"y": {"goal": "minimize"}}}
