@@ -36,7 +36,7 @@ struct FeasibilityTerm {
 /// the columns of one factor to the first power, and 3 for others: wide enough for the sharp
 /// boundaries of memory limits, and the runs need not determine the model. Averaging over the
 /// posterior, rather than taking its mode, keeps P near 1 among completed runs and near 1/2 where
-/// runs say nothing; the priors were chosen by simulation (bench/honesty). Source: Murray, Adams &
+/// runs say nothing; the priors were chosen by simulation (bench/coverage). Source: Murray, Adams &
 /// MacKay (2010), AISTATS 9, 541 (elliptical slice sampling). The draws are the same at every call.
 struct Feasibility {
   doe::Model model;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A simulated inference server: how often recommended settings run, keep the limit, and how good they are.
 
-    bench/honesty/server.py DOETUNE [--seeds N] [--runs N ...]
+    bench/coverage/server.py DOETUNE [--seeds N] [--runs N ...]
 
 Four factors: executors, batch, cache, prefill chunk. A third of the settings need more
 memory than there is. Throughput is maximised under a limit on the latency; both scatter by 3 % from
