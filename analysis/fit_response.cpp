@@ -278,7 +278,7 @@ class ResponseFit {
       const auto process =
           std::make_shared<surfaces::GaussianProcess>(surfaces::fit_gaussian_process(
               doe::Model::parse({"1"}, study_.factors), runs_.coded, runs_.y,
-              {.transform = options_.transform, .rough = true}));
+              {.transform = options_.transform, .with_nugget = true}));
       result_.other = process;
       result_.smooth = std::make_shared<surfaces::GaussianProcess>(process->smooth());
     } else if (settings_.surface == SurfaceType::kAuto) {

@@ -21,7 +21,7 @@ void predict(const surfaces::GaussianProcess& process, const Eigen::MatrixXd& co
   const Eigen::MatrixXd whitened = process.root.matrixL().solve(r);
   const Eigen::MatrixXd gap = process.mean_root.matrixL().solve(
       f.transpose() - process.whitened_mean.transpose() * whitened);
-  const Eigen::ArrayXd variance = 1 + process.parameters.roughness -
+  const Eigen::ArrayXd variance = 1 + process.parameters.nugget -
                                   whitened.colwise().squaredNorm().transpose().array() +
                                   gap.colwise().squaredNorm().transpose().array();
   deviation = process.process_sigma * variance.max(0).sqrt().matrix();
@@ -89,7 +89,7 @@ Belief::Response Belief::response_of(const Objective& objective,
   const doe::Model mean = doe::Model::parse({"1"}, factors);
   try {
     response.fit = surfaces::fit_gaussian_process(
-        mean, coded, y, {.transform = objective.transform, .rough = true});
+        mean, coded, y, {.transform = objective.transform, .with_nugget = true});
     response.processes = surfaces::drawn_processes(*response.fit, kDraws);
   } catch (const surfaces::FitError&) {
     // Too few runs, or a response that does not vary: the distribution above.

@@ -184,8 +184,8 @@ Study study_of(const Case& of, const Setting& setting, RandomStream& random) {
 Fitted fitted(const Case& of, const Setting& setting, const Eigen::VectorXd& y) {
   if (of.kind == "gaussian-process") {
     const auto constant = doe::Model::parse({"1"}, setting.model.factors());
-    auto process = std::make_shared<surfaces::GaussianProcess>(
-        surfaces::fit_gaussian_process(constant, setting.runs, y, {.rough = true, .threads = 1}));
+    auto process = std::make_shared<surfaces::GaussianProcess>(surfaces::fit_gaussian_process(
+        constant, setting.runs, y, {.with_nugget = true, .threads = 1}));
     return {process, std::make_shared<surfaces::GaussianProcessPosterior>(*process, 1)};
   }
   surfaces::FitOptions options;

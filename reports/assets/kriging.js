@@ -3,8 +3,8 @@
 "use strict";
 (function (doetune) {
   // Correlations of a point with all others: Matern 5/2 over numeric factors, rho over levels, and
-  // `roughness` more of a point with itself.
-  function correlations(factors, response, roughness) {
+  // `nugget` more of a point with itself.
+  function correlations(factors, response, nugget) {
     const { points, rates } = response;
     const categorical = factors.map((factor) => factor.kind === "categorical");
     const k = rates.length;
@@ -22,7 +22,7 @@
         const s = Math.sqrt(squares);
         exponent += s;
         result[j] = (1 + s + squares / 3) * Math.exp(-exponent);
-        if (exponent === 0) result[j] += roughness;
+        if (exponent === 0) result[j] += nugget;
       }
       return result;
     };
@@ -68,7 +68,7 @@
 
   doetune.gaussianProcess = function (factors, response) {
     const row = doetune.modelRow(factors, response.columns);
-    const correlationWith = correlations(factors, response, response.roughness);
+    const correlationWith = correlations(factors, response, response.nugget);
     const smoothWith = correlations(factors, response, 0);
     let parts = null;
     const meanBy = (r, point) =>
@@ -80,7 +80,7 @@
       const f = row(point);
       const gap = Float64Array.from(parts.whitened, (w, q) => f[q] - doetune.dot(w, r));
       solveLower(parts.meanRoot, gap);
-      return 1 + response.roughness - doetune.dot(r, r) + doetune.dot(gap, gap);
+      return 1 + response.nugget - doetune.dot(r, r) + doetune.dot(gap, gap);
     }
     const points = response.points.length;
     return {

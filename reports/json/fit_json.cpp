@@ -276,7 +276,7 @@ json::Format<surfaces::GaussianProcess> gaussian_process_format() {
       {{"correlations", [](const Process& process) { return process.parameters.correlations; }},
        {"process_sigma", &Process::process_sigma},
        {"sigma", &Process::sigma},
-       {"roughness", [](const Process& process) { return process.parameters.roughness; }},
+       {"nugget", [](const Process& process) { return process.parameters.nugget; }},
        {"predicted_r2", &Process::predicted_r2},
        {"loo_coverage", [](const Process& process) { return process.loo_coverage(); }},
        {"log_likelihood", &Process::log_likelihood}});

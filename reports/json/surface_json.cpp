@@ -83,7 +83,7 @@ Json of(const surfaces::GaussianProcess& fit) {
           {"weights", vector_json(fit.weights)},
           {"rates", vector_json(rates)},
           {"noise_ratio", fit.parameters.noise_ratio},
-          {"roughness", fit.parameters.roughness},
+          {"nugget", fit.parameters.nugget},
           {"process_sigma", fit.process_sigma}};
 }
 

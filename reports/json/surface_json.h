@@ -14,9 +14,10 @@ namespace doetune::reports {
 ///   polynomial        columns [{name, powers, contrasts}], beta, covariance; `variance` {columns,
 ///                     coefficients} if sigma depends on the settings; `whole_plots` {ratio,
 ///                     covariance, derivatives, of_variances} if there are whole plots
-///   gaussian-process  columns, beta, points, runs_at, weights, rates, noise_ratio, roughness,
-///   process_sigma law               law, factor, by (null: none), and for each level parameters
-///   and covariance
+///   gaussian-process  columns, beta, points, runs_at, weights, rates, noise_ratio, nugget,
+///                     process_sigma
+///   law               a parametric model: law (its name), factor, by (null: none), and for each
+///                     level parameters and covariance
 ///
 /// Column c of a model matrix at coded x is the product over factors f of x_f^powers[f], or of
 /// contrast contrasts[f] if that is not -1. Covariances are unscaled (times sigma^2 they are those

@@ -5,8 +5,8 @@
 namespace doetune::surfaces {
 
 Correlation::Correlation(const std::vector<doe::Factor>& factors,
-                         const Eigen::VectorXd& log_parameters, double roughness)
-    : rates_(log_parameters.size()), roughness_(roughness) {
+                         const Eigen::VectorXd& log_parameters, double nugget)
+    : rates_(log_parameters.size()), nugget_(nugget) {
   for (int f = 0; f < static_cast<int>(factors.size()); ++f) {
     const bool categorical = factors[f].is_categorical();
     (categorical ? categorical_ : numeric_).push_back(f);
@@ -16,7 +16,7 @@ Correlation::Correlation(const std::vector<doe::Factor>& factors,
 
 Correlation Correlation::smooth() const {
   Correlation correlation = *this;
-  correlation.roughness_ = 0;
+  correlation.nugget_ = 0;
   return correlation;
 }
 
@@ -35,8 +35,8 @@ Eigen::ArrayXd Correlation::with(const Eigen::MatrixXd& points,
     exponent += rates_[c] * (points.col(c).array() != point[c]).cast<double>();
   }
   const auto smooth = (1 + s + s.square() / 3) * (-exponent).exp();
-  if (roughness_ == 0) return smooth;
-  return smooth + roughness_ * (exponent == 0).cast<double>();
+  if (nugget_ == 0) return smooth;
+  return smooth + nugget_ * (exponent == 0).cast<double>();
 }
 
 Eigen::MatrixXd Correlation::matrix(const Eigen::MatrixXd& points,

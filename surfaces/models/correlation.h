@@ -15,17 +15,17 @@ namespace doetune::surfaces {
 ///
 /// with k over the numeric factors: Matern correlation of smoothness 5/2 with a length scale l_k
 /// per factor; c over the categorical ones: any two levels have correlation rho_c in (0, 1), the
-/// exchangeable correlation, positive definite for any number of levels; h, the roughness: a part
-/// of each point that its neighbours do not share, so that with it r(x, x) = 1 + h. Sources:
-/// Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, eq. 4.17; Qian, Wu & Wu
-/// (2008), Technometrics 50, 383.
+/// exchangeable correlation, positive definite for any number of levels; h, the nugget:
+/// variation that neighbours do not share and replicates reproduce, so that r(x, x) = 1 + h.
+/// Sources: Rasmussen & Williams (2006), Gaussian Processes for Machine Learning, eq. 4.17; Qian,
+/// Wu & Wu (2008), Technometrics 50, 383.
 ///
 /// One unbounded parameter per factor: ln l_k, or ln(-ln rho_c).
 class Correlation {
  public:
   Correlation() = default;
   Correlation(const std::vector<doe::Factor>& factors, const Eigen::VectorXd& log_parameters,
-              double roughness = 0);
+              double nugget = 0);
 
   /// r(points[i], point); `points` is m x k, one point per row.
   Eigen::ArrayXd with(const Eigen::MatrixXd& points,
@@ -39,7 +39,7 @@ class Correlation {
   Eigen::VectorXd gradient(const Eigen::MatrixXd& points, const Eigen::MatrixXd& correlations,
                            const Eigen::MatrixXd& weights) const;
 
-  /// The same without roughness.
+  /// The same without the nugget.
   Correlation smooth() const;
 
  private:
@@ -49,7 +49,7 @@ class Correlation {
 
   std::vector<int> numeric_, categorical_;
   Eigen::VectorXd rates_;  ///< 5 / l_k^2, and -ln rho_c
-  double roughness_ = 0;
+  double nugget_ = 0;
 };
 
 }  // namespace doetune::surfaces

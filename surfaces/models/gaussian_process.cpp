@@ -73,8 +73,8 @@ Eigen::VectorXd log_parameters(const GaussianProcessParameters& parameters,
     throw FitError(fmt::format("{} correlation parameters for {} factors",
                                parameters.correlations.size(), factors.size()));
   }
-  const bool rough = parameters.roughness > 0;
-  Eigen::VectorXd logs(k + (rough ? 2 : 1));
+  const bool with_nugget = parameters.nugget > 0;
+  Eigen::VectorXd logs(k + (with_nugget ? 2 : 1));
   for (Eigen::Index f = 0; f < k; ++f) {
     const double value = parameters.correlations[f];
     logs[f] = factors[f].is_categorical() ? std::log(-std::log(value)) : std::log(value);
@@ -84,12 +84,12 @@ Eigen::VectorXd log_parameters(const GaussianProcessParameters& parameters,
     }
   }
   if (!(parameters.noise_ratio > 0 &&
-        parameters.noise_ratio + parameters.roughness > kMinNoiseRatio)) {
+        parameters.noise_ratio + parameters.nugget > kMinNoiseRatio)) {
     throw FitError(
         fmt::format("the noise ratio of a Gaussian process must be above {}", kMinNoiseRatio));
   }
-  if (rough) logs[k] = std::log(parameters.roughness / parameters.noise_ratio);
-  logs.tail(1)[0] = std::log(parameters.noise_ratio + parameters.roughness - kMinNoiseRatio);
+  if (with_nugget) logs[k] = std::log(parameters.nugget / parameters.noise_ratio);
+  logs.tail(1)[0] = std::log(parameters.noise_ratio + parameters.nugget - kMinNoiseRatio);
   return logs;
 }
 
@@ -101,7 +101,7 @@ GaussianProcessParameters named_parameters(const Eigen::VectorXd& logs, const Kr
     parameters.correlations.push_back(factors[f].is_categorical() ? std::exp(-value) : value);
   }
   parameters.noise_ratio = kriging.noise_ratio;
-  parameters.roughness = kriging.roughness;
+  parameters.nugget = kriging.nugget;
   return parameters;
 }
 
@@ -141,7 +141,7 @@ GaussianProcess process_of(const doe::Model& model, Transform transform, const G
   fit.log_likelihood = kriging.log_likelihood;
   fit.correlation =
       Correlation(model.factors(), logs.head(static_cast<Eigen::Index>(model.factors().size())),
-                  kriging.roughness);
+                  kriging.nugget);
   fit.beta = kriging.beta;
   fit.points = runs.points;
   fit.runs_at = runs.runs_at;
@@ -161,9 +161,9 @@ GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::Matri
   const Eigen::VectorXd z = transformed_responses(y, options.transform);
   const GroupedRuns runs = grouped(model, coded, z);
   check(runs, z);
-  const Eigen::VectorXd logs = options.parameters
-                                   ? log_parameters(*options.parameters, model.factors())
-                                   : estimated_parameters(runs, options.rough, options.threads);
+  const Eigen::VectorXd logs =
+      options.parameters ? log_parameters(*options.parameters, model.factors())
+                         : estimated_parameters(runs, options.with_nugget, options.threads);
   const std::optional<Kriging> kriging = solve_kriging(runs, logs);
   if (!kriging) {
     throw FitError(
@@ -193,7 +193,7 @@ std::vector<GaussianProcess> drawn_processes(const GaussianProcess& fit, int cou
 GaussianProcess GaussianProcess::smooth() const {
   GaussianProcess shared = *this;
   shared.correlation = correlation.smooth();
-  shared.parameters.roughness = 0;
+  shared.parameters.nugget = 0;
   return shared;
 }
 
@@ -207,8 +207,7 @@ Prediction GaussianProcess::predict(const Eigen::Ref<const Eigen::VectorXd>& cod
   const Eigen::VectorXd whitened = root.matrixL().solve(r);
   const Eigen::VectorXd mean_gap =
       mean_root.matrixL().solve(f - whitened_mean.transpose() * whitened);
-  const double variance =
-      1 + parameters.roughness - whitened.squaredNorm() + mean_gap.squaredNorm();
+  const double variance = 1 + parameters.nugget - whitened.squaredNorm() + mean_gap.squaredNorm();
   return {f.dot(beta) + r.dot(weights), process_sigma * std::sqrt(std::max(0.0, variance)), sigma,
           static_cast<double>(df), transform};
 }

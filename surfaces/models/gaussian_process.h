@@ -20,13 +20,14 @@ struct GaussianProcessParameters {
   /// factor the correlation of two levels (rho_c).
   std::vector<double> correlations;
   double noise_ratio = 0;  ///< g: error variance of a run / process variance, > 0
-  double roughness = 0;    ///< h: see Correlation; 0 unless estimated
+  double nugget = 0;       ///< h: see Correlation; 0 unless estimated
 };
 
 struct GaussianProcessOptions {
   Transform transform = Transform::kNone;
-  /// Whether each point may have a part of its own that its neighbours do not share.
-  bool rough = false;
+  /// Whether a nugget is estimated: variation that neighbours do not share and replicates
+  /// reproduce.
+  bool with_nugget = false;
   int threads = 0;  ///< the result does not depend on it; 0: all hardware threads
   /// If given, used as they are instead of being estimated.
   std::optional<GaussianProcessParameters> parameters = {};
@@ -34,8 +35,8 @@ struct GaussianProcessOptions {
 
 /// z = T(y) = f(x)'b + Z(x) + e: a mean with the columns f of `model`, a process Z of covariance
 /// process_sigma^2 r (see Correlation), and independent errors e of variance sigma^2 = g
-/// process_sigma^2. A rough process has h > 0: neighbouring settings differ by more than the noise,
-/// as those of real systems do; without runs at the same point the runs cannot tell h from g, and
+/// process_sigma^2. With a nugget, h > 0: neighbouring settings differ by more than the noise, as
+/// those of real systems do; without runs at the same point the runs cannot tell h from g, and
 /// the prior says how likely each is.
 ///
 /// b is integrated out under a flat prior (universal kriging), process_sigma^2 under the prior 1 /
@@ -74,7 +75,7 @@ struct GaussianProcess final : Surface {
   Eigen::LLT<Eigen::MatrixXd> mean_root;  ///< of F' (L L')^-1 F
 
   /// The part of the surface that neighbours share, as the same runs show it: what lines and
-  /// contours draw. With roughness, the surface itself has a value of its own at each of `points`.
+  /// contours draw. With a nugget, the surface itself has a value of its own at each of `points`.
   GaussianProcess smooth() const;
 
   /// The fraction of runs that lie in their leave-one-out prediction interval.
@@ -91,7 +92,7 @@ struct GaussianProcess final : Surface {
 ///   ln l_k            ~ N(ln(2 sqrt(k)), 1.5^2)   k numeric factors, whose range is 2
 ///   ln(-ln rho_c)     ~ N(ln ln 2, 1.5^2)
 ///   ln(g + h)         ~ N(ln 0.01, 3^2)
-///   ln(h / g)         ~ N(0, 2^2)                 of a rough process; else h = 0
+///   ln(h / g)         ~ N(0, 2^2)                 with a nugget; else h = 0
 ///
 /// The priors decide where the runs cannot: few runs, responses that do not vary with a factor, or
 /// no replicates. Runs at the same point enter by their mean and scatter (Binois, Gramacy &

@@ -23,7 +23,7 @@ double restricted_log_likelihood(const GroupedRuns& runs, const Kriging& kriging
 }
 
 /// h / (g + h), below 1.
-double rough_fraction(const GroupedRuns& runs, const Eigen::VectorXd& log_parameters) {
+double nugget_fraction(const GroupedRuns& runs, const Eigen::VectorXd& log_parameters) {
   const auto k = static_cast<Eigen::Index>(runs.factors.size());
   constexpr double kFarthest = 20;
   if (log_parameters.size() == k + 1) return 0;
@@ -33,7 +33,7 @@ double rough_fraction(const GroupedRuns& runs, const Eigen::VectorXd& log_parame
 Correlation correlation_of(const GroupedRuns& runs, const Eigen::VectorXd& log_parameters,
                            const Kriging& kriging) {
   const auto k = static_cast<Eigen::Index>(runs.factors.size());
-  return {runs.factors, log_parameters.head(k), kriging.roughness};
+  return {runs.factors, log_parameters.head(k), kriging.nugget};
 }
 
 }  // namespace
@@ -42,8 +42,8 @@ std::optional<Kriging> solve_kriging(const GroupedRuns& runs,
                                      const Eigen::VectorXd& log_parameters) {
   Kriging kriging;
   const double both = kMinNoiseRatio + std::exp(log_parameters.tail(1)[0]);
-  kriging.roughness = both * rough_fraction(runs, log_parameters);
-  kriging.noise_ratio = both - kriging.roughness;
+  kriging.nugget = both * nugget_fraction(runs, log_parameters);
+  kriging.noise_ratio = both - kriging.nugget;
   kriging.correlations =
       correlation_of(runs, log_parameters, kriging).matrix(runs.points, runs.points);
   Eigen::MatrixXd covariance = kriging.correlations;
@@ -91,12 +91,12 @@ Eigen::VectorXd likelihood_gradient(const GroupedRuns& runs, const Kriging& krig
   const double by_points = (traced.diagonal().array() / runs.runs_at.cast<double>().array()).sum();
   const double by_scatter =
       (runs.n - runs.points_count()) / g - runs.pure_error / (g * g * kriging.variance);
-  const double of_noise = -0.5 * (by_points + by_scatter), of_roughness = -0.5 * traced.trace();
-  const double rough = rough_fraction(runs, log_parameters);
+  const double of_noise = -0.5 * (by_points + by_scatter), of_nugget = -0.5 * traced.trace();
+  const double fraction = nugget_fraction(runs, log_parameters);
   if (gradient.size() > k + 1)
-    gradient[k] = kriging.roughness * (1 - rough) * (of_roughness - of_noise);
+    gradient[k] = kriging.nugget * (1 - fraction) * (of_nugget - of_noise);
   gradient.tail(1)[0] =
-      std::exp(log_parameters.tail(1)[0]) * ((1 - rough) * of_noise + rough * of_roughness);
+      std::exp(log_parameters.tail(1)[0]) * ((1 - fraction) * of_noise + fraction * of_nugget);
   return gradient;
 }
 

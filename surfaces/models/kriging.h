@@ -30,7 +30,7 @@ struct GroupedRuns {
 struct Kriging {
   Eigen::MatrixXd correlations;           ///< R
   double noise_ratio = 0;                 ///< g
-  double roughness = 0;                   ///< h of Correlation
+  double nugget = 0;                      ///< h of Correlation
   Eigen::LLT<Eigen::MatrixXd> root;       ///< L L' = C
   Eigen::MatrixXd whitened_mean;          ///< L^-1 F
   Eigen::LLT<Eigen::MatrixXd> mean_root;  ///< of F' C^-1 F
@@ -40,9 +40,9 @@ struct Kriging {
   double log_likelihood = 0;              ///< restricted
 };
 
-/// One parameter for each factor, those of Correlation; ln(h / g) if the process is rough; and ln(g
-/// + h - 1e-9). Only runs at the same point tell g from h. The floor keeps C positive definite.
-/// Empty if C or F' C^-1 F is not positive definite.
+/// One parameter for each factor, those of Correlation; ln(h / g) with a nugget; ln(g + h -
+/// 1e-9). Only runs at the same point tell g from h. The floor keeps C positive definite. Empty if
+/// C or F' C^-1 F is not positive definite.
 std::optional<Kriging> solve_kriging(const GroupedRuns& runs,
                                      const Eigen::VectorXd& log_parameters);
 

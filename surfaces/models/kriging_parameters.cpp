@@ -24,8 +24,8 @@ namespace {
 struct Prior {
   Eigen::VectorXd centre, deviation;
 
-  Prior(const std::vector<doe::Factor>& factors, bool rough)
-      : centre(Eigen::VectorXd::Zero(factors.size() + (rough ? 2 : 1))),
+  Prior(const std::vector<doe::Factor>& factors, bool with_nugget)
+      : centre(Eigen::VectorXd::Zero(factors.size() + (with_nugget ? 2 : 1))),
         deviation(Eigen::VectorXd::Constant(centre.size(), 1.5)) {
     const auto numeric = std::count_if(factors.begin(), factors.end(),
                                        [](const auto& factor) { return !factor.is_categorical(); });
@@ -33,7 +33,7 @@ struct Prior {
       centre[f] = factors[f].is_categorical() ? std::log(std::numbers::ln2)
                                               : std::log(2 * std::sqrt(numeric));
     }
-    if (rough) deviation[factors.size()] = 2;
+    if (with_nugget) deviation[factors.size()] = 2;
     centre.tail(1)[0] = std::log(0.01);
     deviation.tail(1)[0] = 3;
   }
@@ -194,8 +194,8 @@ std::vector<Eigen::VectorXd> drawn_parameters(const GroupedRuns& runs, const Eig
   return drawn;
 }
 
-Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, bool rough, int threads) {
-  const Prior prior(runs.factors, rough);
+Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, bool with_nugget, int threads) {
+  const Prior prior(runs.factors, with_nugget);
   const Objective objective(runs, prior);
   std::vector<Eigen::VectorXd> found = starts(runs, prior, objective, threads);
   std::vector<double> values(found.size());

@@ -10,7 +10,7 @@ namespace doetune::surfaces {
 
 /// The parameters of solve_kriging that maximise restricted likelihood times prior, both as defined
 /// at fit_gaussian_process. Throws FitError if no start can be evaluated.
-Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, bool rough, int threads);
+Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, bool with_nugget, int threads);
 
 /// `count` draws of the parameters from their posterior, of which `mode` is the maximum: proposals
 /// from Student's t about it and from the prior, eight times as many, drawn again in proportion to

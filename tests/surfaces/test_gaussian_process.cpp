@@ -244,7 +244,7 @@ TEST_CASE("No random parameters are likelier than the estimated ones", "[surface
   }
 }
 
-TEST_CASE("The likelihood of a rough process changes as its gradient says", "[surfaces][gp]") {
+TEST_CASE("The likelihood with a nugget changes as its gradient says", "[surfaces][gp]") {
   const MixedRuns mixed;
   const surfaces::GroupedRuns runs = grouped_by_hand(mixed);
   for (const double shift : {-0.8, 0.0, 1.1}) {
@@ -265,11 +265,12 @@ TEST_CASE("The likelihood of a rough process changes as its gradient says", "[su
   }
 }
 
-TEST_CASE("A rough process has a value of its own at the points of its runs", "[surfaces][gp]") {
+TEST_CASE("With a nugget a process has a value of its own at the points of its runs",
+          "[surfaces][gp]") {
   // Theory: universal kriging with covariance R + h [x = x'], computed over all runs.
   const MixedRuns runs;
   GaussianProcessParameters parameters = runs.parameters;
-  parameters.roughness = 0.3;
+  parameters.nugget = 0.3;
   const GaussianProcess fit =
       fit_gaussian_process(runs.model, runs.coded, runs.y, {.parameters = parameters});
   const auto with_own = [](Eigen::MatrixXd r, const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
@@ -314,14 +315,14 @@ TEST_CASE("A rough process has a value of its own at the points of its runs", "[
   agrees(fit.smooth(), smooth, 0);
 }
 
-TEST_CASE("Repeated runs tell roughness from noise", "[surfaces][gp]") {
+TEST_CASE("Replicates tell a nugget from noise", "[surfaces][gp]") {
   // Simulation: at 40 points, four times each, a slope plus errors of the points or of the runs.
   const std::vector<doe::Factor> factors = unit_factors(2);
   RandomStream random(16, 0);
   const Eigen::MatrixXd points = uniform_points(40, 2, random);
   const Eigen::MatrixXd coded = points.replicate(4, 1);
-  for (const bool rough : {true, false}) {
-    const double of_points = rough ? 0.5 : 0.05, of_runs = rough ? 0.05 : 0.5;
+  for (const bool with_nugget : {true, false}) {
+    const double of_points = with_nugget ? 0.5 : 0.05, of_runs = with_nugget ? 0.05 : 0.5;
     Eigen::VectorXd y(160);
     for (int i = 0; i < 40; ++i) {
       const double own = of_points * random_normal(random);
@@ -330,10 +331,10 @@ TEST_CASE("Repeated runs tell roughness from noise", "[surfaces][gp]") {
       }
     }
     const GaussianProcess fit =
-        fit_gaussian_process(constant_mean(factors), coded, y, {.rough = true});
-    const double own = fit.process_sigma * std::sqrt(fit.parameters.roughness);
+        fit_gaussian_process(constant_mean(factors), coded, y, {.with_nugget = true});
+    const double own = fit.process_sigma * std::sqrt(fit.parameters.nugget);
     CHECK(fit.sigma == Approx(of_runs).epsilon(0.25));
-    if (rough) {
+    if (with_nugget) {
       CHECK(own == Approx(of_points).epsilon(0.25));
     } else {
       CHECK(own < 0.2);

@@ -91,7 +91,7 @@ TEST_CASE("a search beats random settings, fails nowhere, and is the same on any
   CHECK(random.budgets[1].quantile(0.5) < tuned.budgets[1].quantile(0.5));
 }
 
-TEST_CASE("a search does not settle on the smooth part of a rough system") {
+TEST_CASE("a search does not settle on the smooth part of a system with a nugget") {
   // Simulation: a flat hill, and 5 of standard deviation that no configuration shares with others.
   RandomStream random(5, 0);
   std::vector<Observation> rows = hill_table();
