@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "surfaces/models/gaussian_process_posterior.h"
-#include "tuning/belief.h"
+#include "tuning/surrogate_models.h"
 
 namespace doetune::tuning {
 namespace {
@@ -13,35 +13,35 @@ constexpr std::size_t kMaxEnumerated = 20'000;
 constexpr int kCompletionDraws = 256;
 
 /// The probability asked for, or the highest of a completed run if that is less.
-double min_feasibility(const Problem& problem, const Belief& belief) {
-  return std::min(problem.feasibility, belief.completion(belief.completed()).maxCoeff());
+double min_feasibility(const Problem& problem, const SurrogateModels& models) {
+  return std::min(problem.feasibility, models.completion(models.completed()).maxCoeff());
 }
 
 }  // namespace
 
 std::optional<surfaces::Optimum> answer(const Problem& problem,
                                         const std::vector<Observation>& so_far) {
-  const Belief belief(problem, so_far, kCompletionDraws);
+  const SurrogateModels models(problem, so_far, kCompletionDraws);
   surfaces::OptimumRequest request{problem.factors, problem.region, {}, {}};
   request.max_enumerated = kMaxEnumerated;
   for (const Observation& observation : so_far) {
     if (!observation.completed) request.region = request.region.without(observation.settings);
   }
   for (std::size_t o = 0; o < problem.objectives.size(); ++o) {
-    const surfaces::Surface* surface = belief.surface(o);
+    const surfaces::Surface* surface = models.surface(o);
     if (surface == nullptr) return std::nullopt;
     const Objective& objective = problem.objectives[o];
     request.responses.push_back({objective.name, surface, objective.goal});
-    if (const surfaces::GaussianProcess* process = belief.process(o)) {
+    if (const surfaces::GaussianProcess* process = models.process(o)) {
       request.responses.back().posterior =
           std::make_shared<surfaces::GaussianProcessPosterior>(*process);
     }
   }
-  if (const surfaces::Feasibility* feasibility = belief.feasibility()) {
+  if (const surfaces::Feasibility* feasibility = models.feasibility()) {
     request.feasibility = [feasibility](const Eigen::MatrixXd& coded) {
       return feasibility->probabilities(coded);
     };
-    request.min_feasibility = min_feasibility(problem, belief);
+    request.min_feasibility = min_feasibility(problem, models);
   }
   const std::vector<surfaces::Interval> ranges = surfaces::predicted_ranges(request);
   for (std::size_t o = 0; o < ranges.size(); ++o) {

@@ -9,7 +9,7 @@
 #include "doe/design.h"
 #include "surfaces/distributions.h"
 #include "surfaces/optimum/settings_search.h"
-#include "tuning/belief.h"
+#include "tuning/surrogate_models.h"
 #include "tuning/utility.h"
 
 namespace doetune::tuning {
@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kMaxCandidates = 10'000;
 constexpr Eigen::Index kFinalists = 400;  ///< of the candidates, for which parameters are drawn
 
-/// Below this gain the models are taken for too sure of themselves.
-constexpr double kSmallGain = 0.01, kDoubt = 3;
+/// Below this gain the predictive standard deviations are inflated, to force exploration.
+constexpr double kSmallGain = 0.01, kInflation = 3;
 
 /// Standard normal quantiles in the middle of equal parts.
 std::vector<double> normal_points(int count) {
@@ -31,7 +31,7 @@ std::vector<double> normal_points(int count) {
 }
 
 /// The probability that the means of all limits lie within them.
-Eigen::VectorXd limits_met(const Problem& problem, const Belief& belief,
+Eigen::VectorXd limits_met(const Problem& problem, const SurrogateModels& models,
                            const Eigen::MatrixXd& coded, Draws draws) {
   Eigen::VectorXd met = Eigen::VectorXd::Ones(coded.rows());
   for (std::size_t o = 0; o < problem.objectives.size(); ++o) {
@@ -39,7 +39,7 @@ Eigen::VectorXd limits_met(const Problem& problem, const Belief& belief,
     if (!objective.goal.is_limit()) continue;
     const auto [low, high] = surfaces::transformed_range(
         objective.transform, objective.goal.met_low(), objective.goal.met_high());
-    const Means means = belief.means(o, coded, draws);
+    const Means means = models.means(o, coded, draws);
     for (Eigen::Index i = 0; i < coded.rows(); ++i) {
       double sum = 0;
       for (Eigen::Index draw = 0; draw < means.mean.cols(); ++draw) {
@@ -61,10 +61,10 @@ Eigen::VectorXd limits_met(const Problem& problem, const Belief& belief,
 /// other normal numbers, so that their errors are independent.
 class Utilities {
  public:
-  Utilities(const Problem& problem, const Belief& belief, const Utility& utility,
+  Utilities(const Problem& problem, const SurrogateModels& models, const Utility& utility,
             const Eigen::MatrixXd& coded, Draws draws)
       : problem_(problem), utility_(utility), responses_(utility.goals().size()) {
-    for (const std::size_t o : utility.goals()) means_.push_back(belief.means(o, coded, draws));
+    for (const std::size_t o : utility.goals()) means_.push_back(models.means(o, coded, draws));
   }
 
   Eigen::Index points() const { return means_.front().mean.rows(); }
@@ -77,9 +77,9 @@ class Utilities {
     return utility_.of(responses_);
   }
 
-  /// The expectation of how far the utility lies above `best`, at each point, where the means are
-  /// `doubt` times as uncertain as the models say.
-  Eigen::VectorXd improvement(const Eigen::RowVectorXd& best, double doubt) {
+  /// The expectation of how far the utility lies above `best`, at each point, with predictive
+  /// standard deviations `inflation` times those of the models.
+  Eigen::VectorXd improvement(const Eigen::RowVectorXd& best, double inflation) {
     static const std::vector<double> kNormals = normal_points(16);
     const auto count = kNormals.size();
     Eigen::VectorXd above = Eigen::VectorXd::Zero(points());
@@ -88,8 +88,8 @@ class Utilities {
         for (std::size_t point = 0; point < count; ++point) {
           for (std::size_t g = 0; g < means_.size(); ++g) {
             const std::size_t other = (point * (1 + 2 * g) + 5 * g * std::size_t(draw)) % count;
-            responses_[g] = response(
-                g, means_[g].mean(i, draw) + doubt * kNormals[other] * means_[g].learnt(i, draw));
+            responses_[g] = response(g, means_[g].mean(i, draw) + inflation * kNormals[other] *
+                                                                      means_[g].learnt(i, draw));
           }
           above[i] += std::max(0.0, utility_.of(responses_) - best[draw]);
         }
@@ -110,12 +110,12 @@ class Utilities {
 };
 
 /// The highest utility of completed settings that rather meet the limits than not, in each draw.
-std::optional<Eigen::RowVectorXd> best_so_far(const Problem& problem, const Belief& belief,
+std::optional<Eigen::RowVectorXd> best_so_far(const Problem& problem, const SurrogateModels& models,
                                               const Utility& utility, Draws draws) {
-  const Eigen::MatrixXd& coded = belief.completed();
+  const Eigen::MatrixXd& coded = models.completed();
   if (coded.rows() == 0) return std::nullopt;
-  const Eigen::VectorXd met = limits_met(problem, belief, coded, draws);
-  Utilities utilities(problem, belief, utility, coded, draws);
+  const Eigen::VectorXd met = limits_met(problem, models, coded, draws);
+  Utilities utilities(problem, models, utility, coded, draws);
   std::optional<Eigen::RowVectorXd> best;
   for (Eigen::Index i = 0; i < coded.rows(); ++i) {
     if (met[i] < 0.5) continue;
@@ -135,14 +135,14 @@ struct Worth {
   Eigen::VectorXd value;
 };
 
-Worth worth_of(const Problem& problem, const Belief& belief, const Utility& utility,
+Worth worth_of(const Problem& problem, const SurrogateModels& models, const Utility& utility,
                const Eigen::MatrixXd& coded, Draws draws,
-               const std::optional<Eigen::RowVectorXd>& best, double doubt) {
-  Worth worth{belief.completion(coded), limits_met(problem, belief, coded, draws), {}};
+               const std::optional<Eigen::RowVectorXd>& best, double inflation) {
+  Worth worth{models.completion(coded), limits_met(problem, models, coded, draws), {}};
   worth.value = worth.completes.cwiseProduct(worth.meets_limits);
   if (best) {
     worth.value.array() *=
-        Utilities(problem, belief, utility, coded, draws).improvement(*best, doubt).array();
+        Utilities(problem, models, utility, coded, draws).improvement(*best, inflation).array();
   }
   return worth;
 }
@@ -172,22 +172,23 @@ std::vector<Eigen::Index> highest(const Eigen::VectorXd& values, Eigen::Index co
 /// A run that completes and measures what is expected of it.
 Observation as_expected(const Problem& problem, const std::vector<Observation>& so_far,
                         const Settings& settings) {
-  const Belief belief(problem, so_far);
+  const SurrogateModels models(problem, so_far);
   const Eigen::MatrixXd coded = doe::coded_point(problem.factors, settings).transpose();
   Observation observation{settings, true, {}};
   for (std::size_t o = 0; o < problem.objectives.size(); ++o) {
     const Objective& objective = problem.objectives[o];
     observation.values[objective.name] = surfaces::back_transformed(
-        objective.transform, belief.means(o, coded, Draws::kLikeliest).mean(0, 0));
+        objective.transform, models.means(o, coded, Draws::kLikeliest).mean(0, 0));
   }
   return observation;
 }
 
 /// Before there are models: far from all runs, where a run completes.
 std::optional<Proposal> exploring_run(const Problem& problem,
-                                      const std::vector<Observation>& so_far, const Belief& belief,
+                                      const std::vector<Observation>& so_far,
+                                      const SurrogateModels& models,
                                       const surfaces::Block& candidates) {
-  const Eigen::VectorXd completes = belief.completion(candidates.coded);
+  const Eigen::VectorXd completes = models.completion(candidates.coded);
   Eigen::VectorXd nearest = Eigen::VectorXd::Ones(candidates.size());
   if (!so_far.empty()) nearest.setConstant(std::numeric_limits<double>::infinity());
   for (const Observation& run : so_far) {
@@ -202,17 +203,17 @@ std::optional<Proposal> exploring_run(const Problem& problem,
 std::optional<Proposal> next_run(const Problem& problem, const std::vector<Observation>& so_far) {
   const surfaces::Block candidates = candidates_of(problem, so_far);
   if (candidates.size() == 0) return std::nullopt;
-  const Belief belief(problem, so_far);
-  if (!belief.has_models()) return exploring_run(problem, so_far, belief, candidates);
+  const SurrogateModels models(problem, so_far);
+  if (!models.has_models()) return exploring_run(problem, so_far, models, candidates);
   const Utility utility(problem, so_far);
-  const auto likeliest_best = best_so_far(problem, belief, utility, Draws::kLikeliest);
-  const auto best = best_so_far(problem, belief, utility, Draws::kAll);
-  const auto chosen = [&](double doubt) {
-    const Worth of_all = worth_of(problem, belief, utility, candidates.coded, Draws::kLikeliest,
-                                  likeliest_best, doubt);
+  const auto likeliest_best = best_so_far(problem, models, utility, Draws::kLikeliest);
+  const auto best = best_so_far(problem, models, utility, Draws::kAll);
+  const auto chosen = [&](double inflation) {
+    const Worth of_all = worth_of(problem, models, utility, candidates.coded, Draws::kLikeliest,
+                                  likeliest_best, inflation);
     const std::vector<Eigen::Index> rows = highest(of_all.value, kFinalists);
     const Eigen::MatrixXd coded = candidates.coded(rows, Eigen::all);
-    const Worth worth = worth_of(problem, belief, utility, coded, Draws::kAll, best, doubt);
+    const Worth worth = worth_of(problem, models, utility, coded, Draws::kAll, best, inflation);
     Eigen::Index at = 0;
     worth.value.maxCoeff(&at);
     Proposal proposal{candidates.settings(rows[static_cast<std::size_t>(at)]),
@@ -225,9 +226,9 @@ std::optional<Proposal> next_run(const Problem& problem, const std::vector<Obser
   };
   const Proposal proposal = chosen(1);
   if (!proposal.gain || *proposal.gain >= kSmallGain) return proposal;
-  Proposal in_doubt = chosen(kDoubt);
-  in_doubt.gain = proposal.gain;
-  return in_doubt;
+  Proposal exploring = chosen(kInflation);
+  exploring.gain = proposal.gain;
+  return exploring;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct Proposal {
   /// of completing and of meeting the limits: Utility::relative. Empty while no run meets the
   /// limits: then the settings that most probably do are proposed; and before the runs support
   /// models: then settings far from all runs. A gain below 1 % is the largest there is: the
-  /// settings are then those that would be worth most if the means were three times as uncertain.
+  /// settings are then those of the largest with predictive standard deviations inflated threefold.
   std::optional<double> gain;
   double completes = 1;     ///< the probability that the run completes
   double meets_limits = 1;  ///< the probability that the means there meet all limits
@@ -28,8 +28,8 @@ struct Proposal {
 /// run are not proposed again. Empty if the region has no other settings, and where no models can
 /// be fitted once all have been run.
 ///
-/// With u the utility (see Utility) and x* the settings whose mean is best of those that were run,
-/// a run at x is worth
+/// The acquisition function: with u the utility (see Utility) and x* the settings whose mean is
+/// best of those that were run, a run at x is worth
 ///
 ///   E[max(0, u(m(x) + d(x) Z) - u(m(x*)))] P(completes at x) P(the means at x meet the limits)
 ///

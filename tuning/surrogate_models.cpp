@@ -1,4 +1,4 @@
-#include "tuning/belief.h"
+#include "tuning/surrogate_models.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,8 +40,9 @@ Eigen::MatrixXd distinct_rows(const std::vector<Eigen::VectorXd>& points, Eigen:
 
 }  // namespace
 
-Belief::Belief(const Problem& problem, const std::vector<Observation>& observations,
-               int completion_draws) {
+SurrogateModels::SurrogateModels(const Problem& problem,
+                                 const std::vector<Observation>& observations,
+                                 int completion_draws) {
   const auto k = static_cast<Eigen::Index>(problem.factors.size());
   std::vector<Eigen::VectorXd> all, ran;
   std::vector<bool> completed;
@@ -76,9 +77,10 @@ Belief::Belief(const Problem& problem, const std::vector<Observation>& observati
   }
 }
 
-Belief::Response Belief::response_of(const Objective& objective,
-                                     const std::vector<doe::Factor>& factors,
-                                     const Eigen::MatrixXd& coded, const Eigen::VectorXd& y) {
+SurrogateModels::Response SurrogateModels::response_of(const Objective& objective,
+                                                       const std::vector<doe::Factor>& factors,
+                                                       const Eigen::MatrixXd& coded,
+                                                       const Eigen::VectorXd& y) {
   Response response;
   if (y.size() == 0) return response;
   const Eigen::VectorXd z =
@@ -103,12 +105,12 @@ Belief::Response Belief::response_of(const Objective& objective,
   return response;
 }
 
-bool Belief::has_models() const {
+bool SurrogateModels::has_models() const {
   return std::all_of(responses_.begin(), responses_.end(),
                      [](const Response& response) { return response.fit || response.constant; });
 }
 
-Means Belief::means(std::size_t o, const Eigen::MatrixXd& coded, Draws draws) const {
+Means SurrogateModels::means(std::size_t o, const Eigen::MatrixXd& coded, Draws draws) const {
   const Response& response = responses_[o];
   const Eigen::Index count = draws == Draws::kLikeliest ? 1 : kDraws;
   const Eigen::MatrixXd empty(coded.rows(), count);
@@ -130,20 +132,20 @@ Means Belief::means(std::size_t o, const Eigen::MatrixXd& coded, Draws draws) co
   return means;
 }
 
-const surfaces::GaussianProcess* Belief::process(std::size_t o) const {
+const surfaces::GaussianProcess* SurrogateModels::process(std::size_t o) const {
   return responses_[o].fit ? &*responses_[o].fit : nullptr;
 }
 
-const surfaces::Surface* Belief::surface(std::size_t o) const {
+const surfaces::Surface* SurrogateModels::surface(std::size_t o) const {
   if (responses_[o].constant) return &*responses_[o].constant;
   return process(o);
 }
 
-const surfaces::Feasibility* Belief::feasibility() const {
+const surfaces::Feasibility* SurrogateModels::feasibility() const {
   return feasibility_ ? &*feasibility_ : nullptr;
 }
 
-Eigen::VectorXd Belief::completion(const Eigen::MatrixXd& coded) const {
+Eigen::VectorXd SurrogateModels::completion(const Eigen::MatrixXd& coded) const {
   if (!feasibility_) return Eigen::VectorXd::Ones(coded.rows());
   return feasibility_->probabilities(coded);
 }

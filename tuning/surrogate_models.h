@@ -1,4 +1,5 @@
-// What the runs so far say about any settings: whether they complete, and what they measure.
+// Surrogate models: what the runs so far predict for any settings, whether they complete and what
+// they measure.
 #pragma once
 
 #include <Eigen/Core>
@@ -25,14 +26,15 @@ struct Means {
   Eigen::MatrixXd learnt;  ///< m x draws
 };
 
-/// A Gaussian process for each objective, whose parameters are drawn from their posterior. Before
-/// there are runs enough for one, the same normal distribution everywhere; a limit on a response
-/// that has been the same in all runs, of requests that failed for instance, is taken to remain so.
-class Belief {
+/// The surrogate models of a search: a Gaussian process for each objective, whose parameters are
+/// drawn from their posterior, and the feasibility model. Before there are runs enough for a
+/// process, the same normal distribution everywhere; a limit on a response that has been the same
+/// in all runs, of requests that failed for instance, is taken to remain so.
+class SurrogateModels {
  public:
   /// Any number of observations, none included. `completion_draws`: see surfaces::fit_feasibility.
-  Belief(const Problem& problem, const std::vector<Observation>& observations,
-         int completion_draws = 64);
+  SurrogateModels(const Problem& problem, const std::vector<Observation>& observations,
+                  int completion_draws = 64);
 
   /// Whether the runs support a model for each objective.
   bool has_models() const;
