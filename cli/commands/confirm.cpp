@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
 #include "cli/commands/commands.h"
+#include "cli/options/run_options.h"
 #include "cli/options/study_argument.h"
 #include "cli/runs/confirm_optimum.h"
-#include "cli/runs/run_options.h"
+#include "cli/runs/execute_in_study.h"
 
 namespace po = boost::program_options;
 

@@ -4,6 +4,7 @@
 #include "base/json_format.h"
 #include "cli/commands/commands.h"
 #include "cli/documents.h"
+#include "cli/options/search_options.h"
 #include "cli/runs/search_directory.h"
 #include "cli/terminal/terminal.h"
 #include "reports/json/json_parts.h"

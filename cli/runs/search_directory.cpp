@@ -1,32 +1,11 @@
 #include "cli/runs/search_directory.h"
 
-#include <fmt/format.h>
-
+#include "cli/options/search_options.h"
 #include "cli/runs/program_check.h"
 #include "study/files.h"
 #include "tuning/search.h"
 
-namespace po = boost::program_options;
-
 namespace doetune::cli {
-
-void add_search(Options& options) {
-  options.add()("budget", po::value<int>()->value_name("N"),
-                "number of runs in all, with those that confirm (10 per factor, and 10)")(
-      "output,o", po::value<std::string>()->value_name("DIR"),
-      "the study directory to create (default: the study file's name)");
-  options.add_positional("PATH", 1);
-}
-
-int positive_option(const Options& options, const char* name, int otherwise) {
-  const int value = options.integer(name, otherwise);
-  if (value >= 1) return value;
-  throw UsageError(fmt::format("--{}: expected an integer of at least 1, found '{}'", name, value));
-}
-
-int search_budget(const Options& options, const study::Study& study) {
-  return positive_option(options, "budget", tuning::default_budget(study));
-}
 
 study::StudyDirectory search_directory(const Options& options, Executes by) {
   const std::filesystem::path path = options.required("PATH");

@@ -6,15 +6,6 @@
 
 namespace doetune::cli {
 
-/// Declares the positional argument PATH, --budget and --output.
-void add_search(Options& options);
-
-/// The value of an option that is an integer of at least 1. Throws UsageError.
-int positive_option(const Options& options, const char* name, int otherwise);
-
-/// --budget, by default tuning::default_budget.
-int search_budget(const Options& options, const study::Study& study);
-
 /// Whether doetune executes the runs, so that the study's program is checked, or the user does.
 enum class Executes { kDoetune, kUser };
 

@@ -1,4 +1,4 @@
-#include "cli/runs/run_options.h"
+#include "cli/options/run_options.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,6 @@
 
 #include "base/standard_streams.h"
 #include "cli/options/run_numbers.h"
-#include "cli/options/study_argument.h"
-#include "cli/runs/program_check.h"
-#include "cli/terminal/terminal.h"
-#include "study/argument_template.h"
 
 namespace po = boost::program_options;
 
@@ -51,27 +47,6 @@ std::unique_ptr<runner::Launcher> make_launcher(const Options& options,
       study.name, std::filesystem::absolute(directory.path), study.run,
       [](const std::string& text) { print_message("{}\n", text); }};
   return runner::make_launcher(options.text("launcher", study.run.launcher), request);
-}
-
-int conclude_interrupted(const study::StudyDirectory& directory, std::string_view command) {
-  const std::string again =
-      fmt::format("doetune {} {}", command, study::shell_quoted(directory.path.string()));
-  std::error_code ignored;
-  say_next(
-      std::filesystem::exists(directory.stop_file(), ignored)
-          ? fmt::format("rm {} && {}", study::shell_quoted(directory.stop_file().string()), again)
-          : again + " (continues where it stopped)");
-  return kInterrupted;
-}
-
-int execute_in_study(const Options& options,
-                     int (*execute)(const Options& options, study::StudyDirectory& directory)) {
-  study::StudyDirectory directory = open_study(options);
-  try {
-    return execute(options, directory);
-  } catch (const runner::RunError& error) {
-    report_with_location(directory.study, error);
-  }
 }
 
 }  // namespace doetune::cli
