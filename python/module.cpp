@@ -20,8 +20,8 @@
 #include "base/version.h"
 #include "doe/design.h"
 #include "reports/documents/write_report.h"
-#include "reports/figures/figures.h"
 #include "reports/json/analysis_json.h"
+#include "reports/page/section.h"
 #include "study/argument_template.h"
 #include "study/directory/journal.h"
 #include "study/directory/results.h"
@@ -183,14 +183,12 @@ class Fitted {
     return predicted;
   }
 
-  /// Names, titles and SVG.
+  /// Names, titles and SVG of the report's figures.
   std::vector<std::vector<std::string>> figures() const {
     std::vector<std::vector<std::string>> drawn;
-    for (const auto figures : {&reports::contour_figures, &reports::profile_figures,
-                               &reports::search_figures, &reports::trade_off_figures}) {
-      for (const reports::Figure& figure : figures(analysis_)) {
-        drawn.push_back({figure.name, figure.title, figure.svg});
-      }
+    const reports::Page page = reports::make_page(analysis_);
+    for (const reports::Figure* figure : reports::figures_of(page)) {
+      drawn.push_back({figure->name, figure->title, figure->svg});
     }
     return drawn;
   }

@@ -97,6 +97,12 @@ class Study(unittest.TestCase):
     def test_the_report_is_written(self):
         self.assertIn("<html", self.made(noise=0.1).report().read_text())
 
+    def test_the_figures_are_those_of_the_report(self):
+        study = self.made(noise=0.1)
+        written = {path.stem for path in study.report().parent.rglob("*.svg")}
+        self.assertGreater(len(written), 10)
+        self.assertEqual(set(study.optimum().figures), written)
+
     def test_a_run_is_told_once(self):
         study = doetune.plan(STUDY, self.directory)
         first = study.next()[0]
