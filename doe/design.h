@@ -110,7 +110,7 @@ struct DesignError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A family of designs. Adding one takes a source file and an entry in design.cpp.
+/// A family of designs; to add one: docs/architecture.md#adding-to-it.
 struct DesignType {
   std::string_view name;     ///< as written in the study file
   std::string_view summary;  ///< purpose
@@ -141,7 +141,7 @@ Design build_design(std::string_view type, const DesignRequest& request);
 /// factorise.
 void check_size(double runs, double columns);
 
-/// Builders, one per source file; called through build_design.
+/// Builders of the types, called through build_design.
 Design automatic_design(const DesignRequest& request);
 Design box_behnken(const DesignRequest& request);
 Design central_composite(const DesignRequest& request);

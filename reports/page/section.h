@@ -36,7 +36,7 @@ Page make_page(const analysis::Analysis& analysis);
 /// All figures of the page.
 std::vector<const Figure*> figures_of(const Page& page);
 
-/// A section of the page. To add one, write a source file and a line in report_page.cpp.
+/// A section of the page; to add one: docs/architecture.md#adding-to-it.
 struct Section {
   std::string_view id;  ///< the anchor
   std::string_view title;

@@ -72,7 +72,7 @@ class Launcher {
   virtual std::set<std::string> closed_hosts() const { return {}; }
 };
 
-/// A kind of launcher. To add one, write a source file and a line in launcher.cpp.
+/// A kind of launcher; to add one: docs/architecture.md#adding-to-it.
 struct LauncherType {
   std::string_view name;     ///< as in the study file
   std::string_view summary;  ///< purpose
