@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/format.h"
 #include "analysis/search_story.h"
@@ -23,8 +24,15 @@ std::map<int, double> values_of(const analysis::Analysis& analysis, const std::s
   return values;
 }
 
+/// Whether a ramp is met better by one value than by another, desirable as both may be.
+bool is_better(const surfaces::Goal& goal, double value, double than) {
+  if (goal.type == surfaces::GoalType::kMaximize) return value > than;
+  if (goal.type == surfaces::GoalType::kMinimize) return value < than;
+  return std::abs(value - goal.target) < std::abs(than - goal.target);
+}
+
 std::string title_of(const analysis::SearchStory& story, const std::map<int, double>& values,
-                     const study::Response& response) {
+                     const study::Response& response, const surfaces::Goal& goal) {
   const auto first = std::find_if(story.best_so_far.begin(), story.best_so_far.end(),
                                   [](const auto& best) { return best.has_value(); });
   if (first == story.best_so_far.end()) return "No run of the search meets all limits.";
@@ -34,7 +42,11 @@ std::string title_of(const analysis::SearchStory& story, const std::map<int, dou
   const int from = **first, to = *story.best_so_far.back();
   if (from == to)
     return fmt::format("No run is better than run {}, the first that meets all limits.", from);
-  return fmt::format("The search took {} from {} in run {} to {} in run {}.", response.name,
+  if (!is_better(goal, values.at(to), values.at(from))) {
+    return fmt::format("Run {} is better than run {} by all goals; {} went from {} to {}.", to,
+                       from, response.name, text(from), text(to));
+  }
+  return fmt::format("The search improved {} from {} in run {} to {} in run {}.", response.name,
                      text(from), from, text(to), to);
 }
 
@@ -80,7 +92,7 @@ Figure search_figure(const analysis::Analysis& analysis, const analysis::SearchS
       [](const auto& one, const auto& other) { return one.second < other.second; });
   Figure figure{
       "search-" + file_part(response.name),
-      title_of(story, values, response),
+      title_of(story, values, response, analysis.goals.at(response.name)),
       "Measured values in run order. Open circles: the start; filled: proposed by the search; "
       "orange: confirmation and baseline. Line: the best run so far that meets all limits. "
       "Crosses: runs that did not complete.",

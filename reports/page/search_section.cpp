@@ -19,12 +19,12 @@ struct PhaseText {
 PhaseText text_of(Kind kind) {
   switch (kind) {
     case Kind::kStart:
-      return {"Start", "A first look at the whole region."};
+      return {"Start", "To sample the whole region."};
     case Kind::kProposed:
       return {"Search",
-              "Each run where it was expected to improve the goals most, by all runs before it."};
+              "Each run where it was expected to improve the goals most, given all earlier runs."};
     case Kind::kConfirmation:
-      return {"Confirmation", "Is the prediction true, and better than the baseline?"};
+      return {"Confirmation", "Does the prediction hold, and is it better than the baseline?"};
   }
   return {};
 }
@@ -59,8 +59,7 @@ void write_search(const Page& page, Markup& out) {
     rows.push_back({text_cell(text.name), text_cell(runs), prose_cell(text.purpose),
                     prose_cell(outcome_of(phase)), prose_cell(best_text(page.analysis, phase))});
   }
-  write_table({"Phase", "Runs", "What it asked", "What came of it", "Best so far"}, rows, out,
-              WhenNarrow::kList);
+  write_table({"Phase", "Runs", "Purpose", "Outcome", "Best so far"}, rows, out, WhenNarrow::kList);
 }
 
 }  // namespace doetune::reports

@@ -88,7 +88,7 @@ class Tune(CliCase):
         story = story[:story.index("</section>")]
         best = max((row for row in rows if row["point_type"] == "proposed" and row["throughput"]),
                    key=lambda row: float(row["throughput"]))
-        self.assertRegex(story, "The search took throughput from .* in run 1 to .* in run " + best["run"])
+        self.assertRegex(story, "The search improved throughput from .* in run 1 to .* in run " + best["run"])
         for phase in ("Start", "Search", "Confirmation"):
             self.assertIn(phase, story)
         figures = {file.stem: ElementTree.parse(file) for file in (self.directory / "tune/report/figures").iterdir()}

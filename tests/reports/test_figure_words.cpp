@@ -119,3 +119,20 @@ TEST_CASE("Where runs hardly complete is grey too", "[reports][figures]") {
     CHECK_THAT(figure.caption, Contains("or a run completes with a probability below 95 %"));
   }
 }
+
+TEST_CASE("A search has improved only what came closer to its goal", "[reports][figures]") {
+  // By both goals run 2 is better than run 1, although its y is lower.
+  Case study(
+      "study: example\nseed: 1\ncommand: [./run]\nfactors:\n  a: {low: -1, high: 1, step: 0.5}\n"
+      "model: linear\nresponses:\n  y: {goal: maximize, low: 0, high: 100}\n"
+      "  cost: {goal: minimize, low: 0, high: 10}\n",
+      "a,y,cost\n-1,50,9\n-0.5,45,1\n0,20,8\n0.5,15,9\n1,5,9.5\n");
+  for (study::PlannedRun& run : study.directory.plan.runs) {
+    if (run.run > 1) run.type = doe::PointType::kProposed;
+  }
+  const std::vector<reports::Figure> figures = reports::search_figures(study.analysis);
+  REQUIRE(figures.size() == 2);
+  CHECK_THAT(figures[0].title, Contains("Run 2 is better than run 1 by all goals; y went from 50"));
+  CHECK_THAT(figures[1].title, Contains("The search improved cost from 9") &&
+                                   Contains("in run 1 to 1") && Contains("in run 2."));
+}
