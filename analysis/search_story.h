@@ -1,4 +1,4 @@
-// How a search run by run went, as data for the report.
+// How a sequential search went, as data for the report.
 #pragma once
 
 #include <optional>

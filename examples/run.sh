@@ -2,7 +2,7 @@
 # run.sh EXAMPLE/STUDY.yaml WORKLOAD [FOLDER]: from a bare Debian 12 to a report over runs that were
 # really executed and measured. Installs what is missing, builds doetune and the workload, then plans,
 # runs and reports the study in build/FOLDER (by default EXAMPLE); where that is there already, it goes
-# on with it. With BUDGET set, it searches run by run with so many runs instead of making a plan.
+# on with it. With BUDGET set, it makes a sequential search of so many runs instead of a plan.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 

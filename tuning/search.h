@@ -21,17 +21,17 @@ struct NextRun {
 
 /// What a search may cost.
 struct SearchLimits {
-  int budget = 0;         ///< number of runs, with those that confirm
-  double tolerance = 0;   ///< an expected gain that is worth no run, as a fraction of the best
+  int budget = 0;        ///< total number of runs, including confirmation runs
+  double tolerance = 0;  ///< the smallest expected gain that is worth a run: a fraction of the best
   int confirmations = 0;  ///< at the optimum, and as many at the baseline: at most a quarter of the
                           ///< budget together
-  int validating = 0;     ///< the runs that confirm, in all
-  /// What all runs may take, with those that confirm, where `jobs` are made at a time.
+  int validating = 0;     ///< total number of confirmation and baseline runs
+  /// Limit on the total run time, including confirmation runs, where `jobs` are made at a time.
   double seconds = std::numeric_limits<double>::infinity();
   int jobs = 1;
 };
 
-/// The number of runs for which a search is made if none is given: 10 per factor, and 10.
+/// The number of runs of a search if none is given: 10 per factor plus 10.
 int default_budget(const study::Study& study);
 
 SearchLimits search_limits(const study::Study& study, int budget, double tolerance);
@@ -64,7 +64,7 @@ class Search {
  public:
   Search(const study::StudyDirectory& directory, const SearchLimits& limits);
 
-  /// The number of runs that may still be made before those that confirm.
+  /// The number of runs that may still be made before the confirmation runs.
   int runs_left(const study::StudyDirectory& directory) const;
 
   /// Appends the next runs to the plan, at most `batch`. Empty if the search ends: three times in a

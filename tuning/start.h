@@ -11,7 +11,7 @@ namespace doetune::tuning {
 int start_size(const Problem& problem, int budget);
 
 /// Space-filling settings of the region: where settings fail is unknown, and so is the shape of the
-/// responses. Today's settings come first, if every factor has them. Throws doe::DesignError.
+/// responses. The baseline comes first, if every factor has one. Throws doe::DesignError.
 std::vector<Settings> start(const Problem& problem, int runs);
 
 }  // namespace doetune::tuning

@@ -104,7 +104,7 @@ study::Study search_study(const study::Study& study, int budget) {
             "the start of the search");
   }
   if (!study.locations.contains("fit")) {
-    add_key(text, "fit", "{surface: gaussian-process}", "what the search models responses with");
+    add_key(text, "fit", "{surface: gaussian-process}", "the surrogate model of the search");
   }
   return study::parse_study(text, study.file);
 }

@@ -69,7 +69,7 @@ study::ToldRun told_run(const Options& options, const study::StudyDirectory& dir
     throw UsageError("doetune tell: a run that did not complete has no responses");
   }
   told.status = infeasible ? study::RunStatus::kInfeasible : study::RunStatus::kFailed;
-  told.reason = infeasible ? "told: this configuration cannot run" : options.text("failed");
+  told.reason = infeasible ? "reported by the user as infeasible" : options.text("failed");
   return told;
 }
 

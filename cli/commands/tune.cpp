@@ -165,7 +165,7 @@ int tune_directory(const Options& options, study::StudyDirectory& directory) {
     if (loop.interrupted()) return conclude_interrupted(directory, "tune");
     if (loop.gave_up()) {
       const auto records = study::final_records(study::read_journal(directory).records);
-      print_message("The search gave up: no run has worked\n{}", failures_text(directory, records));
+      print_message("Search stopped: no run has completed\n{}", failures_text(directory, records));
       return kRunsMissing;
     }
     print_message("The search ends: {}\n", loop.search().reason());
@@ -188,7 +188,7 @@ void describe_tune(Options& options) {
       "tolerance", po::value<std::string>()->value_name("GAIN"),
       "stop when another run is expected to gain less than this fraction of the best (0.01)");
   options.add()("time", po::value<std::string>()->value_name("TIME"),
-                "stop when the runs have taken so long, with those that confirm: 2h, '90 min'");
+                "limit on the total run time, including confirmation runs, such as 2h");
   add_run_options(options);
   add_search(options);
 }

@@ -1,4 +1,4 @@
-// A search from C++, run by run: what cannot run is learnt and avoided.
+// A sequential search from C++: what cannot run is learnt and avoided.
 #include <cmath>
 #include <cstdio>
 

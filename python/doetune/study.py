@@ -140,7 +140,7 @@ class Study:
             raise ValueError("give the responses of a run, infeasible=True, or failed=why")
         number = run.run if isinstance(run, Run) else run
         if infeasible:
-            return _waiting(self._core.tell, number, {}, "infeasible", "told: this configuration cannot run")
+            return _waiting(self._core.tell, number, {}, "infeasible", "reported by the user as infeasible")
         if failed is not None:
             return _waiting(self._core.tell, number, {}, "failed", str(failed))
         values = {name: float(value) for name, value in responses.items()}

@@ -1,4 +1,4 @@
-"""Tunes a Python function run by run."""
+"""Tunes a Python function by Bayesian optimisation."""
 import math
 import pathlib
 import shutil
@@ -17,15 +17,16 @@ _PATIENCE = 3  # runs that fail at the start before the search gives up
 
 
 def tune(function, study, *, directory=None, budget=None, tolerance=0.01, say=print):
-    """Calls `function(**settings)`, run by run, where the goals are likely to gain, and confirms what it finds.
+    """Calls `function(**settings)` where the goals are expected to improve most, and confirms what it finds.
 
     The function returns a dict of the study's responses, or the number of the only one. It raises Infeasible
     where settings cannot run; running out of memory counts as that. Any other exception, and a response that
     is missing or not a finite number, is a failed run. If all runs fail at the start, the third exception is
     raised.
 
-    `budget` is the number of runs in all, with those that confirm. The search ends earlier where another run
-    is expected to gain less than `tolerance`, as a fraction of the best, three times in a row. With a
+    `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The
+    search ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best,
+    three times in a row. With a
     `directory` the same call goes on after an interruption, and makes failed runs again; otherwise the study is
     kept in a temporary one, which stays if the search is interrupted. Returns the study's optimum.
     """

@@ -31,8 +31,8 @@ std::string contours_left_out(const analysis::Analysis& analysis);
 /// % confidence interval of the mean.
 std::vector<Figure> profile_figures(const analysis::Analysis& analysis);
 
-/// One figure per ramp of a study that was searched run by run: the measured values in run order
-/// and the best so far.
+/// One figure per ramp of a study made by a sequential search: the measured values in run order and
+/// the best so far.
 std::vector<Figure> search_figures(const analysis::Analysis& analysis);
 
 /// The most conflicting pairs of goals, up to three: measured runs, the predicted Pareto front, the

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The search for settings run by run, as a user types it, and its replay against a table.
+"""The sequential search, as a user types it, and its replay against a table.
 
 usage: test_tune.py DOETUNE SOURCE_TREE
 """
@@ -131,7 +131,7 @@ class Tune(CliCase):
     def test_a_program_that_never_works(self):
         self.touch("broken")
         done = self.doetune("tune", "tune.yaml", "--budget", 20, expect=5)
-        self.assertIn("no run has worked", done.stderr)
+        self.assertIn("Search stopped: no run has completed", done.stderr)
         self.assertIn("no such model", done.stderr)
         self.assertEqual(sum(row["status"] == "failed" for row in self.rows()), 3)
 

@@ -64,7 +64,7 @@ TEST_CASE("what is under way is not proposed, and learnt from as if it measured 
   CHECK(third.settings == batch[2].settings);
 }
 
-TEST_CASE("today's settings are the first to be run") {
+TEST_CASE("the baseline is run first") {
   Problem problem = plane_problem();
   problem.factors[0].baseline = 4;
   problem.factors[1].baseline = 9;
