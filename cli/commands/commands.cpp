@@ -31,7 +31,7 @@ constexpr std::array kCommands{
             "doetune restore fccd", command_restore, describe_restore},
     Command{"import", "STUDY.yaml DATA.csv", "import runs that were made elsewhere from a table",
             "doetune import study.yaml results.csv", command_import, describe_import},
-    Command{"tune", "PATH", "search for the best settings (Bayesian optimisation) and confirm them",
+    Command{"tune", "PATH", "find the best settings by Bayesian optimisation and confirm them",
             "doetune tune study.yaml --budget 40\ndoetune tune study --budget 60", command_tune,
             describe_tune},
     Command{"next", "PATH", "what to run next, for those who run things themselves",
