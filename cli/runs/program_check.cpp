@@ -27,14 +27,16 @@ void check_runs(const study::StudyDirectory& planned) {
   runner::check_attempts(planned, *launcher);
 }
 
-/// The names of the placeholders in the command's arguments.
+/// The names of the placeholders in the arguments of the command, and of what sets up its server.
 std::set<std::string> names_in_command(const study::Study& study) {
   std::set<std::string> names;
-  for (const std::string& argument : study.command) {
-    study::fill_template(argument, [&](const std::string& name) {
-      names.insert(name);
-      return std::string();
-    });
+  for (const auto* command : {&study.command, &study.run.server.set_up}) {
+    for (const std::string& argument : *command) {
+      study::fill_template(argument, [&](const std::string& name) {
+        names.insert(name);
+        return std::string();
+      });
+    }
   }
   return names;
 }
