@@ -1,7 +1,6 @@
 // One answer of a server, read as it arrives.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 

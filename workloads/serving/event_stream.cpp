@@ -1,5 +1,6 @@
 #include "workloads/serving/event_stream.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace doetune::workloads {

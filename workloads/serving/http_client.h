@@ -1,7 +1,6 @@
 // Many HTTP requests at a time on one thread.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
