@@ -93,6 +93,12 @@ std::optional<double> number_up_to(const Json& request, const char* name, double
   return value.get<double>();
 }
 
+std::optional<ServerAddress> server_of(const Json& request) {
+  const Json server = request.value("server", Json());
+  if (server.is_null()) return std::nullopt;
+  return ServerAddress{server.at("host").get<std::string>(), server.at("port").get<int>()};
+}
+
 }  // namespace
 
 std::string range_of(const Input& input) {
@@ -131,6 +137,7 @@ Request parse_request(const Workload& workload, const Json& request) {
     parsed.min_time_s = number_up_to(request, "min_time_s", kMaxTime_s);
     parsed.max_time_s = number_up_to(request, "max_time_s", kMaxTime_s);
     parsed.responses = request.value("responses", parsed.responses);
+    parsed.server = server_of(request);
     return parsed;
   } catch (const Json::exception& error) {
     throw UsageError(std::string("the request does not follow the protocol: ") + error.what());
