@@ -137,7 +137,7 @@ class ResultReader {
       ResultFile file = read_result_file(path);
       const ResultFormat* format =
           !sources_.format.empty() ? format_named(sources_.format) : format_of(file);
-      if (!format && sources_.paths.size() == 1 && !file.csv.empty()) {
+      if (!format && sources_.paths.size() == 1 && file.documents.empty()) {
         results_.table = read_csv_runs(path);
         return;
       }
