@@ -30,7 +30,7 @@ constexpr std::array kCommands{
     Command{"restore", "[DIR]", "write a study's lost or damaged files again from its journal",
             "doetune restore fccd", command_restore, describe_restore},
     Command{"import", "STUDY.yaml RESULTS...",
-            "import runs that were made elsewhere: a table, or another tool's results",
+            "import runs made elsewhere: a table, or results of other tools",
             "doetune import study.yaml results.csv\ndoetune import study.yaml trials.db --column "
             "accuracy=value",
             command_import, describe_import},
