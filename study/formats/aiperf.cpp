@@ -2,8 +2,6 @@
 // alone). Source: its src/aiperf/exporters/metrics_json_exporter.py and metrics_csv_exporter.py.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "study/formats/format.h"
 #include "study/formats/json_values.h"
 
@@ -11,14 +9,6 @@ namespace doetune::study {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::array kAiperfMetrics{
-    KnownMetric{"request_throughput", "requests/s", "maximize"},
-    KnownMetric{"output_token_throughput", "tokens/s", ""},
-    KnownMetric{"time_to_first_token_p99", "ms", "minimize"},
-    KnownMetric{"inter_token_latency_p99", "ms", ""},
-    KnownMetric{"request_latency_p99", "ms", ""},
-};
 
 bool is_aiperf(const ResultFile& file) {
   if (file.has_column("Metric") && (file.has_column("avg") || file.has_column("Value")))
@@ -105,9 +95,8 @@ bool repeats_aiperf_runs(const std::filesystem::path& file) {
 
 }  // namespace
 
-const ResultFormat kAiperfFormat{
-    "aiperf",       "AIPerf's profile_export_aiperf.json or .csv, a file a run",
-    is_aiperf,      read_aiperf,
-    kAiperfMetrics, repeats_aiperf_runs};
+const ResultFormat kAiperfFormat{"aiperf",
+                                 "AIPerf's profile_export_aiperf.json or .csv, a file a run",
+                                 is_aiperf, read_aiperf, repeats_aiperf_runs};
 
 }  // namespace doetune::study

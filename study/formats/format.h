@@ -12,13 +12,6 @@
 
 namespace doetune::study {
 
-/// A metric that a proposed study has as a response, if the data have it.
-struct KnownMetric {
-  std::string_view column;  ///< its plain name
-  std::string_view unit;
-  std::string_view goal;  ///< maximize, minimize, or empty
-};
-
 /// To add a format, write a source file, its place in kOrder and its line in CMakeLists.txt.
 struct ResultFormat {
   std::string_view name;     ///< as on the command line: "vllm"
@@ -27,7 +20,6 @@ struct ResultFormat {
   /// Adds the runs of a file. Throws StudyError for a file that cannot be understood; a run that
   /// cannot is left out, with a warning.
   void (*read)(const ResultFile& file, RunTable& table);
-  std::span<const KnownMetric> metrics;  ///< empty: all metrics are responses
   /// Whether a file of a folder only repeats what others of it report; may be null.
   bool (*repeats_others)(const std::filesystem::path& file) = nullptr;
 };

@@ -14,14 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kGuidellmMetrics{
-    KnownMetric{"requests_per_second_mean", "requests/s", "maximize"},
-    KnownMetric{"output_tokens_per_second_mean", "tokens/s", ""},
-    KnownMetric{"time_to_first_token_ms_p99", "ms", "minimize"},
-    KnownMetric{"inter_token_latency_ms_p99", "ms", ""},
-    KnownMetric{"request_latency_p99", "s", ""},
-};
-
 /// The percentiles that a cell of the CSV lists, in its order.
 constexpr std::array<std::string_view, 11> kPercentiles{"p001", "p01", "p05", "p10", "p25", "p50",
                                                         "p75",  "p90", "p95", "p99", "p999"};
@@ -84,10 +76,7 @@ void add_benchmark(const ResultFile& file, const json& benchmark, RunTable& tabl
         fmt::format("{}: a benchmark without metrics; it is left out", run.place));
     return;
   }
-  // Versions before 0.6 call it args.
-  for (const char* key : {"config", "args"}) {
-    if (benchmark.contains(key)) set_values(benchmark[key], "", table, run);
-  }
+  if (benchmark.contains("config")) set_values(benchmark["config"], "", table, run);
   for (const auto& [name, metric] : benchmark["metrics"].items()) {
     if (!metric.is_object()) continue;
     set_statistics(name, metric, table, run);
@@ -168,6 +157,6 @@ void read_guidellm(const ResultFile& file, RunTable& table) {
 
 const ResultFormat kGuidellmFormat{"guidellm",
                                    "GuideLLM's benchmarks.json, .yaml or .csv, a benchmark a run",
-                                   is_guidellm, read_guidellm, kGuidellmMetrics};
+                                   is_guidellm, read_guidellm};
 
 }  // namespace doetune::study

@@ -2,7 +2,6 @@
 // Source: files that it wrote, and its man page.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "study/formats/format.h"
@@ -12,12 +11,6 @@ namespace doetune::study {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::array kHyperfineMetrics{
-    KnownMetric{"mean", "s", "minimize"},
-    KnownMetric{"user", "s", ""},
-    KnownMetric{"system", "s", ""},
-};
 
 constexpr int kCannotRun = 77;  // the exit code of settings that cannot run
 
@@ -88,6 +81,6 @@ void read_hyperfine(const ResultFile& file, RunTable& table) {
 }  // namespace
 
 const ResultFormat kHyperfineFormat{"hyperfine", "hyperfine's --export-json, a command a run",
-                                    is_hyperfine, read_hyperfine, kHyperfineMetrics};
+                                    is_hyperfine, read_hyperfine};
 
 }  // namespace doetune::study

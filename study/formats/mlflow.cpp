@@ -72,7 +72,7 @@ void read_mlflow(const ResultFile& file, RunTable& table) {
 
 }  // namespace
 
-const ResultFormat kMlflowFormat{
-    "mlflow", "the CSV of MLflow's search_runs() or web page", is_mlflow, read_mlflow, {}};
+const ResultFormat kMlflowFormat{"mlflow", "the CSV of MLflow's search_runs() or web page",
+                                 is_mlflow, read_mlflow};
 
 }  // namespace doetune::study

@@ -125,27 +125,23 @@ class StorageReader {
                                  did_you_mean_or_list(file_.study, names)));
   }
 
-  /// The names and directions of the values, as the columns of trials_dataframe() have them.
+  /// The names of the values, as the columns of trials_dataframe() have them.
   void read_names(std::int64_t study) {
-    auto directions = database_.query(
-        "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective", study);
-    std::vector<std::string> goals;
-    while (directions.next()) {
-      goals.push_back(directions.text(0) == "MAXIMIZE" ? "maximize" : "minimize");
-    }
     json given;
     auto attributes = database_.query(
         "SELECT value_json FROM study_system_attributes WHERE study_id = ? AND key = "
         "'study:metric_names'",
         study);
     if (attributes.next()) given = json::parse(attributes.text(0), nullptr, false);
-    for (std::size_t i = 0; i < goals.size(); ++i) {
-      const bool is_named = given.is_array() && i < given.size() && given[i].is_string();
-      const std::string name = is_named ? given[i].get<std::string>() : std::to_string(i);
-      const bool is_only = goals.size() == 1 && !is_named;
+    auto rows = database_.query("SELECT COUNT(*) FROM study_directions WHERE study_id = ?", study);
+    const std::int64_t count = rows.next() ? rows.integer(0) : 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const bool is_named = given.is_array() && at < given.size() && given[at].is_string();
+      const std::string name = is_named ? given[at].get<std::string>() : std::to_string(i);
+      const bool is_only = count == 1 && !is_named;
       names_.push_back(is_only ? "value" : "values_" + name);
-      table_.column(names_.back(), ColumnRole::kMetric, is_only ? "" : plain_name_of(name)).goal =
-          goals[i];
+      table_.column(names_.back(), ColumnRole::kMetric, is_only ? "" : plain_name_of(name));
     }
   }
 

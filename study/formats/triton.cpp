@@ -1,22 +1,11 @@
 // Triton Model Analyzer 1.58: metrics-model-inference.csv, a row for each configuration and load.
 // Source: its model_analyzer/result/result_table_manager.py.
-#include <array>
 
 #include "study/formats/csv_runs.h"
 #include "study/formats/format.h"
 
 namespace doetune::study {
 namespace {
-
-constexpr std::array kTritonMetrics{
-    KnownMetric{"throughput", "infer/s", "maximize"},
-    KnownMetric{"p99_latency", "ms", "minimize"},
-    KnownMetric{"avg_latency", "ms", ""},
-    KnownMetric{"output_token_throughput", "infer/s", ""},
-    KnownMetric{"p99_time_to_first_token", "ms", ""},
-    KnownMetric{"p99_inter_token_latency", "ms", ""},
-    KnownMetric{"max_gpu_memory_usage", "MB", ""},
-};
 
 /// Columns that say nothing beyond others, or judge a run.
 bool is_described_elsewhere(const std::string& name) {
@@ -50,6 +39,6 @@ void read_triton(const ResultFile& file, RunTable& table) {
 }  // namespace
 
 const ResultFormat kTritonFormat{"triton", "Triton Model Analyzer's metrics-model-inference.csv",
-                                 is_triton, read_triton, kTritonMetrics};
+                                 is_triton, read_triton};
 
 }  // namespace doetune::study

@@ -15,15 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kVllmMetrics{
-    KnownMetric{"request_throughput", "requests/s", "maximize"},
-    KnownMetric{"output_throughput", "tokens/s", ""},
-    KnownMetric{"request_goodput", "requests/s", ""},
-    KnownMetric{"p99_ttft_ms", "ms", "minimize"},
-    KnownMetric{"p99_tpot_ms", "ms", ""},
-    KnownMetric{"p99_e2el_ms", "ms", ""},
-};
-
 /// What it measures, beside names such as mean_ttft_ms and spec_decode_acceptance_rate. Anything
 /// else is a parameter: of the benchmark, of --metadata, or of the sweep.
 constexpr std::array<std::string_view, 14> kMeasured{"duration",
@@ -137,8 +128,7 @@ bool repeats_vllm_runs(const std::filesystem::path& file) {
 }  // namespace
 
 const ResultFormat kVllmFormat{
-    "vllm",       "vllm bench serve's JSON or JSON lines, and vllm bench sweep's folder",
-    is_vllm,      read_vllm,
-    kVllmMetrics, repeats_vllm_runs};
+    "vllm", "vllm bench serve's JSON or JSON lines, and vllm bench sweep's folder", is_vllm,
+    read_vllm, repeats_vllm_runs};
 
 }  // namespace doetune::study

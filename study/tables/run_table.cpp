@@ -60,7 +60,7 @@ RunColumn& RunTable::column(const std::string& name, ColumnRole role,
       throw StudyError(
           fmt::format("{}: more than {} columns are not read as runs", place, kMaxColumns));
     }
-    columns.push_back({name, role, plain_name.empty() ? plain_name_of(name) : plain_name, "", ""});
+    columns.push_back({name, role, plain_name.empty() ? plain_name_of(name) : plain_name});
   }
   return columns[entry->second];
 }
@@ -151,7 +151,7 @@ RunTable read_csv_runs(const std::filesystem::path& file) {
   table.place = fmt::format("{}:{}", file.string(), rows[0].line);
   for (const std::string& cell : rows[0].cells) {
     const std::string name = trimmed_cell(cell);
-    table.columns.push_back({name, ColumnRole::kUnknown, plain_name_of(name), "", ""});
+    table.columns.push_back({name, ColumnRole::kUnknown, plain_name_of(name)});
   }
   for (std::size_t i = 1; i < rows.size(); ++i) {
     RunRow& row = table.rows.emplace_back();

@@ -19,8 +19,6 @@ struct RunColumn {
   std::string name;  ///< as in the file: "params_batch", "p99 Latency (ms)"
   ColumnRole role = ColumnRole::kUnknown;
   std::string plain_name;  ///< as a study may name it: "batch", "p99_latency"
-  std::string unit;        ///< empty if the tool does not state it
-  std::string goal;        ///< maximize or minimize; empty if the tool does not state it
 };
 
 /// Lower case letters, digits and underscores: "p99 Latency (ms)" becomes p99_latency, without the
