@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "base/nearest_name.h"
@@ -72,7 +73,8 @@ std::string request_text(const study::StudyDirectory& directory, const study::Pl
   request["gpus"] = slot.gpus;
   request["cpus"] = slot.cpus;
   if (slot.server) {
-    request["server"] = {{"host", slot.server->host}, {"port", slot.server->port}};
+    request["server"] = {
+        {"host", slot.server->host}, {"port", slot.server->port}, {"names", server_names(study)}};
   }
   request["time_limit_s"] = json_number(study.run.timeout_s);
   request["warmup_s"] = number_or_null(study.run.warmup_s);
@@ -99,6 +101,22 @@ bool is_request_of(const std::filesystem::path& attempt_directory,
   };
   return is("plan", directory.plan_hash) && is("run", run.run) && is("attempt", attempt) &&
          is("factors", factor_values(directory.study, run));
+}
+
+std::vector<std::string> server_names(const study::Study& study) {
+  const study::ServerSettings& server = study.run.server;
+  std::set<std::string> used;
+  const auto note = [&](const std::string& name) {
+    used.insert(name);
+    return std::string();
+  };
+  study::fill_template(server.ready_address, note);
+  for (const auto* command : {&server.set_up, &server.ready_command, &server.tear_down}) {
+    for (const std::string& argument : *command) study::fill_template(argument, note);
+  }
+  used.erase("host");
+  used.erase("port");
+  return {used.begin(), used.end()};
 }
 
 Placeholders run_placeholders(const study::Study& study, const study::PlannedRun& run,

@@ -23,7 +23,7 @@ std::uint64_t run_seed(std::uint64_t study_seed, int run);
 
 /// {"study","plan","run","attempt","replicate","seed","factors":{name: value},"settings":{name:
 /// value}, "gpus":[...],"cpus":[...],"time_limit_s","warmup_s","repeats"}; integers without a
-/// decimal point. "plan" is the plan's hash. With a server also "server": {"host","port"}.
+/// decimal point. "plan" is the plan's hash. With a server also "server": {"host","port","names"}.
 std::string request_text(const study::StudyDirectory& directory, const study::PlannedRun& run,
                          int attempt, const Slot& slot);
 
@@ -35,6 +35,10 @@ bool is_request_of(const std::filesystem::path& attempt_directory,
 
 /// Values of placeholders, by name.
 using Placeholders = std::map<std::string, std::string>;
+
+/// The factors and settings that the command lines of the study's server name. A workload need not
+/// know them.
+std::vector<std::string> server_names(const study::Study& study);
 
 /// {factor}, {setting} and, for a study with a server, {host} and {port} where `server` is known;
 /// unknown ones stand for themselves.

@@ -197,6 +197,12 @@ TEST_CASE("a request may name the server that was started for the run", "[protoc
   CHECK(request.server->host == "127.0.0.1");
   CHECK(request.server->port == 8000);
   CHECK_FALSE(parse_request(toy(), Json::parse(R"({"server": null})")).server);
+  // What only the server is given is no mistake.
+  const char* of_server = R"({"factors": {"instances": 2}, "settings": {"dtype": "bf16"},
+                              "server": {"host": "x", "port": 1, "names": ["dtype", "instances"]}})";
+  CHECK_NOTHROW(parse_request(toy(), Json::parse(of_server)));
+  CHECK_THROWS_AS(parse_request(toy(), Json::parse(R"({"factors": {"instances": 2}})")),
+                  UsageError);
   for (const char* text : {R"({"server": "x"})", R"({"server": {"host": "x"}})",
                            R"({"server": {"host": 1, "port": 2}})"})
     CHECK_THROWS_AS(parse_request(toy(), Json::parse(text)), UsageError);

@@ -4,7 +4,7 @@
 //   {"study", "plan", "run", "attempt", "replicate", "seed", "factors": {name: value},
 //    "settings": {name: value}, "gpus": [id], "cpus": [id], "time_limit_s": x,
 //    "warmup_s": x or null, "repeats": n, "precision": x or null, "min_time_s": x or null,
-//    "max_time_s": x or null, "responses": [name], "server": {"host", "port"} or absent}
+//    "max_time_s": x or null, "responses": [name], "server": {"host", "port", "names"} or absent}
 // and DOETUNE_RESULT the path where the result must appear, by rename:
 //   {"responses": {name: number}, "repeats": {name: [number]}, "series": {name: [number]},
 //    "window": [x, x], "steady": true or false, "precision": {name: x}, "stopped_by": text,
