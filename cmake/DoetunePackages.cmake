@@ -49,7 +49,7 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 Headers, static libraries and a CMake package: find_package(doetune).")
 string(CONCAT CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libboost-dev, libceres-dev, libeigen3-dev, libfmt-dev, libmuparser-dev, libnlopt-dev, "
-  "libnlopt-cxx-dev, libre2-dev, libyaml-cpp-dev, nlohmann-json3-dev, pkg-config, zlib1g-dev")
+  "libnlopt-cxx-dev, libre2-dev, libsqlite3-dev, libyaml-cpp-dev, nlohmann-json3-dev, pkg-config, zlib1g-dev")
 
 # What Debian wants of every package: whose it is, and what changed. The package's changelog names
 # CHANGELOG.md, which comes with it.

@@ -51,9 +51,12 @@ struct RunRecord {
   std::string bottleneck;                   ///< what limited the run; empty if not determined
   std::string evidence;                     ///< for the bottleneck, as a sentence
   std::vector<std::string> flags;           ///< reasons to doubt the measurement, as sentences
-  /// The infeasible run with the same settings, for which this one was not executed.
+  /// The run that ended in this way in its place: infeasible with the same settings, or without the
+  /// server of the whole plot. This one was not executed.
   std::optional<int> same_as;
-  std::string conditions;  ///< ID of the file conditions/ID.json of the study; may be empty
+  bool in_set_up = false;          ///< it ended while the server of its whole plot was set up
+  std::optional<double> set_up_s;  ///< time to set up the server, if it was for this run
+  std::string conditions;          ///< ID of the file conditions/ID.json of the study; may be empty
 };
 
 /// The record with the highest attempt number of each run, by run number: as in the table of

@@ -55,6 +55,17 @@ struct SshSettings {
   std::string program;               ///< as in SlurmSettings
 };
 
+/// `run.set_up` and the keys that go with it: a program, such as a server, that lives through a
+/// whole plot. Its runs only use it.
+struct ServerSettings {
+  std::vector<std::string> set_up;  ///< what starts it, as arguments; empty: runs need no server
+  std::string ready_address;        ///< http://HOST:PORT/PATH that answers with 2xx, or
+                                    ///< tcp://HOST:PORT that accepts connections
+  std::vector<std::string> ready_command;  ///< or a command that ends with 0 once it can be used
+  double ready_within_s = 600;             ///< then the attempt to set it up is given up
+  std::vector<std::string> tear_down;      ///< command that ends it; empty: SIGTERM
+};
+
 struct RunSettings {
   std::string launcher = "local";
   std::optional<int> jobs;  ///< concurrent runs; empty: chosen by the launcher
@@ -81,6 +92,7 @@ struct RunSettings {
   std::map<std::string, std::string> environment;  ///< set for every run
   std::vector<std::string> after_run;              ///< command run after each attempt; empty: none
   std::vector<std::string> after_all;  ///< command run when `doetune run` ends; empty: none
+  ServerSettings server;
   SlurmSettings slurm;
   SshSettings ssh;
 };

@@ -300,6 +300,11 @@ std::vector<std::string> formula_names(const Study& study) {
   return names;
 }
 
+bool has_hard_to_change(const Study& study) {
+  return std::any_of(study.factors.begin(), study.factors.end(),
+                     [](const doe::Factor& factor) { return factor.hard_to_change; });
+}
+
 bool uses_quantities(const Study& study) {
   const std::vector<std::string> names = formula_names(study);
   const auto first = static_cast<int>(study.factors.size() + study.responses.size());

@@ -93,6 +93,9 @@ struct Study {
   std::vector<std::string> factor_names() const;
 };
 
+/// Whether any factor is expensive to change, so that runs are grouped into whole plots.
+bool has_hard_to_change(const Study& study);
+
 /// Whether a name is a column of plan.csv or results.csv and therefore not available to the user.
 bool is_reserved_name(const std::string& name);
 

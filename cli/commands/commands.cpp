@@ -29,8 +29,11 @@ constexpr std::array kCommands{
             "doetune status fccd\ndoetune status fccd --watch", command_status, describe_status},
     Command{"restore", "[DIR]", "write a study's lost or damaged files again from its journal",
             "doetune restore fccd", command_restore, describe_restore},
-    Command{"import", "STUDY.yaml DATA.csv", "import runs that were made elsewhere from a table",
-            "doetune import study.yaml results.csv", command_import, describe_import},
+    Command{"import", "STUDY.yaml RESULTS...",
+            "import runs made elsewhere: a table, or results of other tools",
+            "doetune import study.yaml results.csv\ndoetune import study.yaml trials.db --column "
+            "accuracy=value",
+            command_import, describe_import},
     Command{"tune", "PATH", "find the best settings by Bayesian optimisation and confirm them",
             "doetune tune study.yaml --budget 40\ndoetune tune study --budget 60", command_tune,
             describe_tune},

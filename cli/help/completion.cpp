@@ -17,7 +17,9 @@ using Words = std::vector<std::string>;
 
 constexpr std::size_t kMaxSettings = 64;
 
-/// The placeholders of arguments: DIR for "[DIR] --runs N", two for "STUDY.yaml DATA.csv".
+constexpr std::string_view kRepeated = "...";  // "RESULTS...": one or more
+
+/// The placeholders of arguments: DIR for "[DIR] --runs N", two for "STUDY.yaml TABLE.csv".
 Words placeholders(std::string_view arguments) {
   Words names;
   while (!arguments.empty()) {
@@ -128,8 +130,10 @@ class Completer {
 
   void add_arguments() {
     const Words names = placeholders(command_.arguments);
-    if (given_.size() >= names.size()) return;
-    const std::string& name = names[given_.size()];
+    const bool repeats = !names.empty() && names.back().ends_with(kRepeated);
+    if (given_.size() >= names.size() && !repeats) return;
+    std::string name = names[std::min(given_.size(), names.size() - 1)];
+    if (name.ends_with(kRepeated)) name.resize(name.size() - kRepeated.size());
     if (const Choices* choices = options_.choices_of(name)) {
       for (const std::string& word : choices->words) add(word);
     } else {

@@ -28,7 +28,7 @@ Cost cost_of(const study::StudyDirectory& directory,
   const auto records = study::final_records(study::read_journal(directory).records);
   Cost cost{seconds_per_run(directory.study, records),
             seconds_for(directory.study, records, static_cast<int>(planned.size()))};
-  for (const auto& [run, slot, attempt] : planned) {
+  for (const auto& [run, slot, attempt, server] : planned) {
     cost.gpu_hours += attempt.gpus_wanted * cost.each_s.value_or(0) / 3600;
   }
   return cost;
@@ -68,6 +68,10 @@ json::Format<DryRun> dry_run_format() {
        {"gpus", [](const PlannedAttempt& planned) { return planned.slot.gpus; }},
        {"gpus_wanted", [](const PlannedAttempt& planned) { return planned.attempt.gpus_wanted; }},
        {"cpus", [](const PlannedAttempt& planned) { return planned.slot.cpus; }},
+       {"set_up",
+        [](const PlannedAttempt& planned) {
+          return planned.server ? std::optional(planned.server->arguments) : std::nullopt;
+        }},
        {&PlannedAttempt::attempt, attempt}});
   const auto cost =
       json::object<Cost>({{"expected_run_s", &Cost::each_s},
@@ -83,8 +87,10 @@ json::Format<DryRun> dry_run_format() {
 
 void print_dry_run(const study::StudyDirectory& directory,
                    const std::vector<runner::PlannedAttempt>& planned) {
-  for (const auto& [run, slot, attempt] : planned) {
-    fmt::print("#{}{}\n     {}\n", run, slot_text(slot), command_text(attempt));
+  for (const auto& [run, slot, attempt, server] : planned) {
+    fmt::print("#{}{}\n", run, slot_text(slot));
+    if (server) fmt::print("     set up: {}\n", command_text(*server));
+    fmt::print("     {}\n", command_text(attempt));
     for (const auto& [name, value] : attempt.environment) {
       fmt::print("     {}={}\n", name, study::shell_quoted(value));
     }

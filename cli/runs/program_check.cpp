@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "runner/attempts/request.h"
 #include "runner/attempts/workload.h"
 #include "runner/loop/run_study.h"
 #include "study/argument_template.h"
@@ -27,9 +28,10 @@ void check_runs(const study::StudyDirectory& planned) {
   runner::check_attempts(planned, *launcher);
 }
 
-/// The names of the placeholders in the command's arguments.
+/// The names of the placeholders in the arguments of the command, and of what sets up its server.
 std::set<std::string> names_in_command(const study::Study& study) {
-  std::set<std::string> names;
+  const std::vector<std::string> of_server = runner::server_names(study);
+  std::set<std::string> names(of_server.begin(), of_server.end());
   for (const std::string& argument : study.command) {
     study::fill_template(argument, [&](const std::string& name) {
       names.insert(name);
@@ -42,6 +44,7 @@ std::set<std::string> names_in_command(const study::Study& study) {
 }  // namespace
 
 std::vector<std::string> notes_on_command(const study::Study& study) {
+  if (study.command.empty()) return {};  // a bundled workload reads all
   const std::set<std::string> passed = names_in_command(study);
   std::vector<std::string> forgotten;
   for (const std::string& factor : study.factor_names()) {

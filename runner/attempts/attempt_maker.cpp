@@ -2,12 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "runner/attempts/workload.h"
 #include "runner/processes/program.h"
 
 namespace doetune::runner {
+namespace {
+
+constexpr double kBetweenRuns_s = 120;  ///< for hooks, retries and a scheduler's delays
+
+/// More time than a server needs for the runs of a whole plot, all retried and at their limits:
+/// what a scheduler is asked for.
+double server_limit_s(const study::RunSettings& run, const study::Plan& plan, int whole_plot) {
+  const auto runs = std::count_if(plan.runs.begin(), plan.runs.end(), [&](const auto& other) {
+    return other.whole_plot == whole_plot;
+  });
+  const double attempts = whole_plot == 0 ? 1 : static_cast<double>(runs);
+  const int retries = std::max({run.retries.failed, run.retries.timed_out, run.retries.lost});
+  const double each_s = run.timeout_s + run.stop_grace_s + kBetweenRuns_s;
+  return run.server.ready_within_s + attempts * (1 + retries) * each_s;
+}
+
+}  // namespace
+
 AttemptMaker::AttemptMaker(const study::StudyDirectory& directory, std::string_view ranks)
     : directory_(directory),
       study_(directory.study),
@@ -35,24 +54,44 @@ Attempt AttemptMaker::make(const study::PlannedRun& run, int number, const Slot&
     attempt.arguments = {workload_.string()};
     attempt.program = workload_;
   } else {
-    attempt.arguments = fill_command(study_, run, number, attempt.directory);
+    attempt.arguments = fill_command(study_, run, number, attempt.directory, slot.server);
     attempt.program = program(attempt.arguments.front());
   }
   attempt.environment = attempt_environment(study_, attempt.directory, slot);
-  attempt.host = slot.host;
-  attempt.gpus = slot.gpus;
-  attempt.gpus_wanted = count_in(study_.run.gpus_per_run, study_, run);
-  attempt.cpus = slot.cpus;
+  set_resources(attempt, slot);
+  if (!slot.server) attempt.gpus_wanted = count_in(study_.run.gpus_per_run, study_, run);
   attempt.time_limit_s = study_.run.timeout_s;
-  attempt.stop_grace_s = study_.run.stop_grace_s;
   attempt.hang_after_s = study_.run.hang_after_s;
-  attempt.memory_limit_bytes = study_.run.memory_limit_bytes;
-  attempt.telemetry_hz = study_.run.telemetry_hz;
   if (study_.run.processes) {
     attempt.processes = count_in(*study_.run.processes, study_, run);
     start_in_ranks(attempt);
   }
   return attempt;
+}
+
+Attempt AttemptMaker::make_server(const study::PlannedRun& run, const std::string& name,
+                                  const std::filesystem::path& directory, const Slot& slot) {
+  Attempt attempt;
+  attempt.name = name;
+  attempt.directory = directory;
+  attempt.working_directory = directory_.working_directory;
+  attempt.arguments = fill_arguments(study_.run.server.set_up, "run.set_up",
+                                     plot_placeholders(study_, run, slot.server));
+  attempt.program = program(attempt.arguments.front());
+  attempt.environment = program_environment(study_, slot);
+  set_resources(attempt, slot);
+  attempt.gpus_wanted = count_in(study_.run.gpus_per_run, study_, run);
+  attempt.time_limit_s = server_limit_s(study_.run, directory_.plan, run.whole_plot);
+  return attempt;
+}
+
+void AttemptMaker::set_resources(Attempt& attempt, const Slot& slot) const {
+  attempt.host = slot.host;
+  attempt.gpus = slot.gpus;
+  attempt.cpus = slot.cpus;
+  attempt.stop_grace_s = study_.run.stop_grace_s;
+  attempt.memory_limit_bytes = study_.run.memory_limit_bytes;
+  attempt.telemetry_hz = study_.run.telemetry_hz;
 }
 
 /// Starts `mpirun -n 4 PROGRAM ...` instead of `PROGRAM ...`. More ranks than processors are

@@ -25,7 +25,13 @@ class AttemptMaker {
   /// Throws RunError for an unknown placeholder or a missing program.
   Attempt make(const study::PlannedRun& run, int number, const Slot& slot);
 
+  /// The server for the whole plot of a run (run.set_up), with a time limit for all its runs.
+  /// Throws RunError like make().
+  Attempt make_server(const study::PlannedRun& run, const std::string& name,
+                      const std::filesystem::path& directory, const Slot& slot);
+
  private:
+  void set_resources(Attempt& attempt, const Slot& slot) const;
   const std::filesystem::path& program(const std::string& name);
   void start_in_ranks(Attempt& attempt);
 

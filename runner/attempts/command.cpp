@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file_descriptor.h"
 #include "runner/attempts/process.h"
+#include "runner/processes/output_text.h"
 
 namespace doetune::runner {
 namespace {
@@ -76,6 +77,15 @@ CommandResult run_command(const Command& command) {
     result.exit_code = WEXITSTATUS(status);
   }
   return result;
+}
+
+std::string failure_text(const CommandResult& result) {
+  if (result.exit_code == 0) return "";
+  const std::string how = !result.problem.empty() ? result.problem
+                          : result.exit_code      ? fmt::format("exit code {}", *result.exit_code)
+                                                  : "ended by a signal";
+  const std::string words = printable(last_line(result.errors));
+  return fmt::format("{}{}{}", how, words.empty() ? "" : ": ", words);
 }
 
 }  // namespace doetune::runner

@@ -28,4 +28,7 @@ struct CommandResult {
 /// No shell is involved.
 CommandResult run_command(const Command& command);
 
+/// Why a command did not end with exit code 0, with its last words; empty if it did.
+std::string failure_text(const CommandResult& result);
+
 }  // namespace doetune::runner

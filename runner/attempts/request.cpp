@@ -4,11 +4,13 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "base/nearest_name.h"
 #include "base/random.h"
 #include "runner/processes/bounded_file.h"
+#include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
 #include "runner/processes/untrusted_json.h"
 #include "study/argument_template.h"
@@ -47,22 +49,6 @@ Json setting_value(const study::Setting& setting) {
   return setting.number ? json_number(*setting.number) : Json(setting.text);
 }
 
-std::map<std::string, std::string> placeholders(const study::Study& study,
-                                                const study::PlannedRun& run, int attempt,
-                                                const std::filesystem::path& directory) {
-  std::map<std::string, std::string> values{
-      {"run", fmt::format("{}", run.run)},
-      {"attempt", fmt::format("{}", attempt)},
-      {"seed", fmt::format("{}", run_seed(study.seed, run.run))},
-      {"request", (directory / "request.json").string()},
-      {"result", (directory / "result.json").string()}};
-  for (const study::Setting& setting : study.settings) values[setting.name] = setting.text;
-  for (std::size_t i = 0; i < study.factors.size(); ++i) {
-    values[study.factors[i].name] = study.factors[i].format(run.settings[i]);
-  }
-  return values;
-}
-
 }  // namespace
 
 std::uint64_t run_seed(std::uint64_t study_seed, int run) {
@@ -86,6 +72,10 @@ std::string request_text(const study::StudyDirectory& directory, const study::Pl
   request["settings"] = settings;
   request["gpus"] = slot.gpus;
   request["cpus"] = slot.cpus;
+  if (slot.server) {
+    request["server"] = {
+        {"host", slot.server->host}, {"port", slot.server->port}, {"names", server_names(study)}};
+  }
   request["time_limit_s"] = json_number(study.run.timeout_s);
   request["warmup_s"] = number_or_null(study.run.warmup_s);
   request["repeats"] = study.run.repeats;
@@ -113,31 +103,96 @@ bool is_request_of(const std::filesystem::path& attempt_directory,
          is("factors", factor_values(directory.study, run));
 }
 
-std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,
-                                      int attempt, const std::filesystem::path& directory) {
-  const auto values = placeholders(study, run, attempt, directory);
-  std::string key;
+std::vector<std::string> server_names(const study::Study& study) {
+  const study::ServerSettings& server = study.run.server;
+  std::set<std::string> used;
+  const auto note = [&](const std::string& name) {
+    used.insert(name);
+    return std::string();
+  };
+  study::fill_template(server.ready_address, note);
+  for (const auto* command : {&server.set_up, &server.ready_command, &server.tear_down}) {
+    for (const std::string& argument : *command) study::fill_template(argument, note);
+  }
+  used.erase("host");
+  used.erase("port");
+  return {used.begin(), used.end()};
+}
+
+Placeholders run_placeholders(const study::Study& study, const study::PlannedRun& run,
+                              const std::optional<ServerAddress>& server) {
+  Placeholders values;
+  if (!study.run.server.set_up.empty()) {
+    values["host"] = server ? server->host : "{host}";
+    values["port"] = server ? fmt::format("{}", server->port) : "{port}";
+  }
+  for (const study::Setting& setting : study.settings) values[setting.name] = setting.text;
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    values[study.factors[i].name] = study.factors[i].format(run.settings[i]);
+  }
+  return values;
+}
+
+Placeholders plot_placeholders(const study::Study& study, const study::PlannedRun& run,
+                               const std::optional<ServerAddress>& server) {
+  Placeholders values = run_placeholders(study, run, server);
+  if (!study::has_hard_to_change(study)) return values;
+  for (const doe::Factor& factor : study.factors) {
+    if (!factor.hard_to_change) values.erase(factor.name);
+  }
+  return values;
+}
+
+std::vector<std::string> fill_arguments(const std::vector<std::string>& arguments,
+                                        const std::string& key, const Placeholders& values) {
+  std::string place;
   const auto value = [&](const std::string& name) {
     const auto found = values.find(name);
     if (found != values.end()) return found->second;
     std::vector<std::string> names;
     for (const auto& entry : values) names.push_back(entry.first);
-    throw RunError(
-        fmt::format(
-            "command: '{{{}}}' is not a factor or setting{} (write {{{{ for a literal brace)", name,
-            did_you_mean_or_list(name, names)),
-        key);
+    throw RunError(fmt::format("{}: there is no '{{{}}}'{} (write {{{{ for a literal brace)", key,
+                               name, did_you_mean_or_list(name, names)),
+                   place);
   };
-  std::vector<std::string> arguments;
+  std::vector<std::string> filled;
   try {
-    for (std::size_t i = 0; i < study.command.size(); ++i) {
-      key = fmt::format("command.{}", i);
-      arguments.push_back(study::fill_argument(study.command, i, value));
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      place = fmt::format("{}.{}", key, i);
+      filled.push_back(study::fill_argument(arguments, i, value));
     }
   } catch (const std::invalid_argument& error) {
-    throw RunError(fmt::format("command: {}", error.what()), key);
+    throw RunError(fmt::format("{}: {}", key, error.what()), place);
   }
-  return arguments;
+  return filled;
+}
+
+Command study_command(const study::StudyDirectory& directory,
+                      const std::vector<std::string>& arguments, const std::string& key,
+                      const Placeholders& values) {
+  Command command;
+  command.arguments = fill_arguments(arguments, key, values);
+  command.working_directory = directory.working_directory;
+  command.environment = directory.study.run.environment;
+  try {
+    command.program = find_program(command.arguments.front(), command.working_directory,
+                                   search_path(command.environment));
+  } catch (const RunError& error) {
+    throw RunError(fmt::format("{}: {}", key, error.what()), key);
+  }
+  return command;
+}
+
+std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,
+                                      int attempt, const std::filesystem::path& directory,
+                                      const std::optional<ServerAddress>& server) {
+  Placeholders values = run_placeholders(study, run, server);
+  values.insert({{"run", fmt::format("{}", run.run)},
+                 {"attempt", fmt::format("{}", attempt)},
+                 {"seed", fmt::format("{}", run_seed(study.seed, run.run))},
+                 {"request", (directory / "request.json").string()},
+                 {"result", (directory / "result.json").string()}});
+  return fill_arguments(study.command, "command", values);
 }
 
 int count_in(const study::Count& count, const study::Study& study, const study::PlannedRun& run) {
@@ -157,9 +212,19 @@ int count_in(const study::Count& count, const study::Study& study, const study::
 std::map<std::string, std::string> attempt_environment(const study::Study& study,
                                                        const std::filesystem::path& directory,
                                                        const Slot& slot) {
-  std::map<std::string, std::string> environment = study.run.environment;
+  std::map<std::string, std::string> environment = program_environment(study, slot);
   environment["DOETUNE_REQUEST"] = (directory / "request.json").string();
   environment["DOETUNE_RESULT"] = (directory / "result.json").string();
+  return environment;
+}
+
+std::map<std::string, std::string> program_environment(const study::Study& study,
+                                                       const Slot& slot) {
+  std::map<std::string, std::string> environment = study.run.environment;
+  if (slot.server) {
+    environment["DOETUNE_HOST"] = slot.server->host;
+    environment["DOETUNE_PORT"] = fmt::format("{}", slot.server->port);
+  }
   const study::Count& gpus = study.run.gpus_per_run;
   if (!slot.scheduled && (gpus.fixed > 0 || !gpus.factor.empty())) {
     environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(slot.gpus, ","));

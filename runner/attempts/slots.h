@@ -19,6 +19,12 @@ struct HostCapacity {
   std::optional<int> cpus_per_run;  ///< overrides equal parts
 };
 
+/// Where the runs of a whole plot reach the server that lives through it.
+struct ServerAddress {
+  std::string host;
+  int port = 0;  ///< a free one, if the server has been given it as {port}
+};
+
 /// The part of a host allocated to one of the concurrent runs.
 struct Slot {
   std::string host;
@@ -27,6 +33,8 @@ struct Slot {
   std::size_t host_index = 0;
   int index = 0;           ///< index on the host, below its `jobs`
   bool scheduled = false;  ///< a scheduler assigns the GPUs
+  std::optional<ServerAddress> server =
+      {};  ///< which holds the slot's GPUs, and uses its processors
 };
 
 /// Allocates slots; a run waits until one is free. If there are fewer processors than jobs, all

@@ -9,6 +9,7 @@
 
 #include "base/nearest_name.h"
 #include "runner/attempts/command.h"
+#include "runner/attempts/request.h"
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
 #include "runner/processes/untrusted_json.h"
@@ -200,10 +201,15 @@ std::vector<NameProblem> check_names(const study::Study& study,
                                      const WorkloadDescription& description) {
   std::vector<NameProblem> problems;
   const auto known_names = names_of(description.factors);
-  const auto unknown = [&](const Subject& subject, const std::string& name,
+  const std::vector<std::string> of_server = server_names(study);
+  const auto unknown = [&](const Subject& subject, std::string_view what, const std::string& name,
                            const std::vector<std::string>& valid) {
-    subject.complain(fmt::format(": the workload {} has no response of this name{}",
-                                 description.name, did_you_mean_or_list(name, valid)));
+    subject.complain(fmt::format(": the workload {} has no {} of this name{}", description.name,
+                                 what, did_you_mean_or_list(name, valid)));
+  };
+  const auto unknown_input = [&](const Subject& subject, const std::string& name) {
+    if (std::find(of_server.begin(), of_server.end(), name) != of_server.end()) return;
+    unknown(subject, "input", name, known_names);
   };
   const auto about = [&](std::string_view section, std::string_view what, const std::string& name) {
     return Subject{fmt::format("{}.{}", section, name), fmt::format("{} '{}'", what, name),
@@ -212,20 +218,19 @@ std::vector<NameProblem> check_names(const study::Study& study,
   for (const doe::Factor& factor : study.factors) {
     const Subject subject = about("factors", "factor", factor.name);
     const auto* known = find_named(description.factors, factor.name);
-    known == nullptr ? unknown(subject, factor.name, known_names)
-                     : check_factor(subject, factor, *known);
+    known == nullptr ? unknown_input(subject, factor.name) : check_factor(subject, factor, *known);
   }
   for (const study::Setting& setting : study.settings) {
     const Subject subject = about("settings", "setting", setting.name);
     const auto* known = find_named(description.factors, setting.name);
-    known == nullptr ? unknown(subject, setting.name, known_names)
+    known == nullptr ? unknown_input(subject, setting.name)
                      : check_setting(subject, setting, *known);
   }
   for (const study::Response& response : study.responses) {
     const bool measured = response.formula.empty() && response.pattern.empty() &&
                           study::find_quantity(response.name) == nullptr;
     if (measured && find_named(description.responses, response.name) == nullptr) {
-      unknown(about("responses", "response", response.name), response.name,
+      unknown(about("responses", "response", response.name), "response", response.name,
               names_of(description.responses));
     }
   }

@@ -59,7 +59,7 @@ struct NameProblem {
 
 /// Checks the study against the workload: one problem for each unknown factor or setting, each
 /// range or level that is not allowed, and each response that it does not measure, with the most
-/// similar valid name. Empty if there are none.
+/// similar valid name; factors and settings of its server may be unknown. Empty if there are none.
 std::vector<NameProblem> check_names(const study::Study& study,
                                      const WorkloadDescription& description);
 

@@ -68,6 +68,9 @@ class Launcher {
   /// Stops an attempt; wait() reports its end like any other.
   virtual void cancel(const std::string& attempt) = 0;
 
+  /// Whether attempts run on this machine, so that their servers are reached here.
+  virtual bool is_local() const { return false; }
+
   /// Hosts of capacities() that proved unusable and get no further runs.
   virtual std::set<std::string> closed_hosts() const { return {}; }
 };

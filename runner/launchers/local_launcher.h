@@ -40,6 +40,7 @@ class LocalLauncher : public Launcher {
   bool resume(const Attempt& attempt) override;
   std::optional<std::vector<LauncherEvent>> wait(double timeout_s, int wake) override;
   void cancel(const std::string& attempt) override;
+  bool is_local() const override { return true; }
 
   /// Stops an attempt for another reason.
   void stop(const std::string& attempt, EndCause cause, const std::string& detail);

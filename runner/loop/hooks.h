@@ -1,12 +1,11 @@
 // User commands after each attempt and at the end: `run.after_run`, `run.after_all`.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "runner/attempts/command.h"
+#include "runner/attempts/request.h"
 #include "runner/loop/progress.h"
 #include "study/directory/directory.h"
 
@@ -31,15 +30,13 @@ class Hooks {
   std::string after_all(const RunCounts& counts) const;
 
  private:
-  using Values = std::map<std::string, std::string>;
-
   Command command(const std::vector<std::string>& arguments, const std::string& key,
-                  const Values& values) const;
+                  const Placeholders& values) const;
   std::string run(const std::vector<std::string>& arguments, const std::string& key,
-                  const Values& values) const;
-  Values run_values(const study::RunRecord& record,
-                    const std::filesystem::path& attempt_directory) const;
-  Values end_values(const RunCounts& counts) const;
+                  const Placeholders& values) const;
+  Placeholders run_values(const study::RunRecord& record,
+                          const std::filesystem::path& attempt_directory) const;
+  Placeholders end_values(const RunCounts& counts) const;
 
   const study::StudyDirectory& directory_;
 };

@@ -39,12 +39,17 @@ Progress::Progress(int jobs, std::optional<double> expected_s, double now_s)
 
 void Progress::started(int run, double now_s) { running_[run] = now_s; }
 
+void Progress::set_up(double seconds) {
+  ++set_up_;
+  set_up_total_s_ += seconds;
+}
+
 void Progress::ended(const study::RunRecord& record, std::optional<study::RunStatus> before) {
   running_.erase(record.run);
   --counts_.of(before);
   ++counts_.of(record.status);
   if (record.status == study::RunStatus::kCancelled || record.status == study::RunStatus::kLost ||
-      record.same_as) {
+      record.same_as || record.in_set_up) {
     return;  // not representative of the duration of other runs
   }
   ++ended_;
@@ -55,6 +60,7 @@ std::optional<double> Progress::time_left_s(double now_s) const {
   if (ended_ == 0 && !expected_s_) return std::nullopt;
   const double each_s = ended_ > 0 ? ended_total_s_ / ended_ : *expected_s_;
   double total_s = each_s * static_cast<double>(waiting_);
+  if (set_up_ > 0) total_s += set_up_total_s_ / set_up_ * static_cast<double>(servers_left_);
   double longest_s = 0;
   for (const auto& [run, started_s] : running_) {
     const double left_s = std::max(0.0, each_s - (now_s - started_s));

@@ -38,6 +38,10 @@ class Progress {
 
   void started(int run, double now_s);
 
+  /// A server was ready after this time.
+  void set_up(double seconds);
+  void set_servers_left(std::size_t servers) { servers_left_ = servers; }
+
   /// `before` is the run's status before this attempt.
   void ended(const study::RunRecord& record, std::optional<study::RunStatus> before);
   void retried() { ++retries_; }
@@ -49,8 +53,8 @@ class Progress {
   std::size_t under_way() const { return running_.size(); }
   double elapsed_s(double now_s) const { return now_s - began_s_; }
 
-  /// Remaining time, if each waiting or running run takes the mean duration of those that ended;
-  /// empty if unknown.
+  /// Remaining time, if each waiting or running run takes the mean duration of those that ended,
+  /// and each server to be set up the mean of those set up; empty if unknown.
   std::optional<double> time_left_s(double now_s) const;
 
  private:
@@ -62,6 +66,9 @@ class Progress {
   int ended_ = 0;
   int retries_ = 0;
   double ended_total_s_ = 0;
+  std::size_t servers_left_ = 0;
+  int set_up_ = 0;
+  double set_up_total_s_ = 0;
   RunCounts counts_;
 };
 
@@ -71,6 +78,9 @@ class ProgressSink {
   virtual ~ProgressSink() = default;
 
   virtual void started(const Progress& progress, const study::PlannedRun& run, int attempt) = 0;
+
+  /// A server is set up for the whole plot of this run.
+  virtual void setting_up(const study::PlannedRun& run) = 0;
 
   /// `again`: the run will be retried.
   virtual void ended(const Progress& progress, const study::PlannedRun& run,

@@ -115,6 +115,18 @@ std::string run_text(const study::Study& study, const study::PlannedRun& run) {
   return text;
 }
 
+std::string server_text(const study::Study& study, const study::PlannedRun& run) {
+  const bool grouped = study::has_hard_to_change(study) && run.whole_plot > 0;
+  std::string text = grouped ? fmt::format("setting up whole plot {}:", run.whole_plot)
+                             : fmt::format("setting up the server of #{}:", run.run);
+  for (std::size_t i = 0; i < study.factors.size(); ++i) {
+    const doe::Factor& factor = study.factors[i];
+    if (grouped && !factor.hard_to_change) continue;
+    text += fmt::format(" {}={}", factor.name, factor.format(run.settings[i]));
+  }
+  return text;
+}
+
 std::string ended_text(const study::Study& study, const RunCounts& counts,
                        const study::PlannedRun& run, const study::RunRecord& record) {
   const bool completed = record.status == study::RunStatus::kCompleted;
@@ -143,6 +155,11 @@ void ProgressPrinter::clear() {
 
 void ProgressPrinter::started(const Progress&, const study::PlannedRun& run, int) {
   current_ = run_text(study_, run);
+  changed_ = true;
+}
+
+void ProgressPrinter::setting_up(const study::PlannedRun& run) {
+  current_ = server_text(study_, run);
   changed_ = true;
 }
 

@@ -37,6 +37,7 @@ class ProgressPrinter : public ProgressSink {
   ~ProgressPrinter() override;
 
   void started(const Progress& progress, const study::PlannedRun& run, int attempt) override;
+  void setting_up(const study::PlannedRun& run) override;
   void ended(const Progress& progress, const study::PlannedRun& run, const study::RunRecord& record,
              const std::filesystem::path& attempt_directory, bool again) override;
   void note(const std::string& text) override;
@@ -52,7 +53,7 @@ class ProgressPrinter : public ProgressSink {
 
   const study::Study& study_;
   ProgressOutput output_;
-  std::string current_;                ///< the last run started, "#7 batch_size=8"
+  std::string current_;                ///< the last run started, "#7 batch_size=8", or server
   int last_ = 0;                       ///< the last run that completed
   std::vector<std::string> measured_;  ///< its responses, one text each
   double drawn_s_ = 0;                 ///< time of the last output by tick
@@ -62,6 +63,9 @@ class ProgressPrinter : public ProgressSink {
 
 /// A run as shown to users: "#7 executors_per_gpu=2 batch_size=8".
 std::string run_text(const study::Study& study, const study::PlannedRun& run);
+
+/// "setting up whole plot 3: instances=4".
+std::string server_text(const study::Study& study, const study::PlannedRun& run);
 
 /// How a run ended, in one line: "[12/20] #7 batch_size=8 completed in 12.3 s: 861 images/s".
 std::string ended_text(const study::Study& study, const RunCounts& counts,

@@ -36,6 +36,7 @@ struct PlannedAttempt {
   int run = 0;
   Slot slot;
   Attempt attempt;
+  std::optional<Attempt> server = {};  ///< set up before it: for the first run of a whole plot
 };
 
 /// Executes every run of the plan without a final record, `jobs` concurrently, in run order.
@@ -65,7 +66,7 @@ RunSummary run_study(const study::StudyDirectory& directory, const RunOptions& o
 
 /// Throws RunError for any run of the plan, or hook after it, that could not be started anywhere:
 /// an unknown placeholder, a missing program.
-void check_attempts(const study::StudyDirectory& directory, const Launcher& launcher);
+void check_attempts(const study::StudyDirectory& directory, Launcher& launcher);
 
 /// The runs that run_study would start, in order. Throws RunError like run_study; writes nothing.
 std::vector<PlannedAttempt> planned_attempts(const study::StudyDirectory& directory,

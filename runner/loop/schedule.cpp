@@ -27,16 +27,30 @@ void check_only(const study::Plan& plan, const std::vector<int>& only) {
   }
 }
 
+/// Whether two runs have the same settings; of hard-to-change factors alone if there are any and
+/// the others do not matter.
+bool is_same(const std::vector<doe::Factor>& factors, const study::PlannedRun& a,
+             const study::PlannedRun& b, bool hard_to_change_only) {
+  const bool any_hard = std::any_of(factors.begin(), factors.end(),
+                                    [](const auto& factor) { return factor.hard_to_change; });
+  if (!hard_to_change_only || !any_hard) return a.settings == b.settings;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    if (factors[i].hard_to_change && a.settings[i] != b.settings[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-std::optional<int> infeasible_like(const study::Plan& plan,
+std::optional<int> infeasible_like(const std::vector<doe::Factor>& factors, const study::Plan& plan,
                                    const std::map<int, study::RunRecord>& final_records,
                                    const study::PlannedRun& run) {
   if (run.validates()) return std::nullopt;
   for (const study::PlannedRun& other : plan.runs) {
     const auto record = final_records.find(other.run);
     if (record == final_records.end() || record->second.status != RunStatus::kInfeasible) continue;
-    if (!record->second.same_as && other.settings == run.settings) return other.run;
+    if (record->second.same_as) continue;
+    if (is_same(factors, other, run, record->second.in_set_up)) return other.run;
   }
   return std::nullopt;
 }
@@ -57,11 +71,22 @@ Schedule::Schedule(const study::Plan& plan, const std::map<int, study::RunRecord
   }
 }
 
-std::optional<std::size_t> Schedule::peek(double now_s) const {
+std::optional<std::size_t> Schedule::peek(double now_s, const Admits& admits) const {
   if (retry_first_ && !queue_.empty() && queue_.front().due_s > now_s) return std::nullopt;
-  const auto due = std::find_if(queue_.begin(), queue_.end(),
-                                [&](const Waiting& waiting) { return waiting.due_s <= now_s; });
+  const auto due = std::find_if(queue_.begin(), queue_.end(), [&](const Waiting& waiting) {
+    return waiting.due_s <= now_s && admits(waiting.index);
+  });
   return due == queue_.end() ? std::nullopt : std::optional(due->index);
+}
+
+std::optional<std::size_t> Schedule::first(const Admits& admits) const {
+  return peek(kForever_s, admits);
+}
+
+std::vector<std::size_t> Schedule::indices() const {
+  std::vector<std::size_t> indices;
+  for (const Waiting& waiting : queue_) indices.push_back(waiting.index);
+  return indices;
 }
 
 std::optional<std::size_t> Schedule::next(double now_s) {

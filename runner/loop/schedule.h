@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,9 +23,10 @@ struct Selection {
   bool retry_first = false;  ///< before the other runs, which may then never be started
 };
 
-/// The executed run that was infeasible at the settings of `run`; empty if there is none.
-/// Validation runs have none: whether their configuration can run is what they test.
-std::optional<int> infeasible_like(const study::Plan& plan,
+/// The executed run that was infeasible at the settings of `run`, or whose server was at its
+/// hard-to-change settings; empty if there is none. Validation runs have none: whether their
+/// configuration can run is what they test.
+std::optional<int> infeasible_like(const std::vector<doe::Factor>& factors, const study::Plan& plan,
                                    const std::map<int, study::RunRecord>& final_records,
                                    const study::PlannedRun& run);
 
@@ -36,9 +38,16 @@ class Schedule {
   Schedule(const study::Plan& plan, const std::map<int, study::RunRecord>& final_records,
            const Selection& selection);
 
-  /// Index in the plan of the next run that is due. A failed run waits for its backoff; the runs
-  /// after it do not.
-  std::optional<std::size_t> peek(double now_s) const;
+  /// Decides by the index in the plan.
+  using Admits = std::function<bool(std::size_t)>;
+
+  /// Index in the plan of the next run that is due, of those admitted. A failed run waits for its
+  /// backoff; the runs after it do not.
+  std::optional<std::size_t> peek(
+      double now_s, const Admits& admits = [](std::size_t) { return true; }) const;
+
+  /// The next of the waiting runs that are admitted, due or not.
+  std::optional<std::size_t> first(const Admits& admits) const;
 
   /// Removes and returns the next run that is due.
   std::optional<std::size_t> next(double now_s);
@@ -55,6 +64,7 @@ class Schedule {
   bool ended(std::size_t index, study::RunStatus status, double now_s);
 
   std::size_t waiting() const { return queue_.size(); }
+  std::vector<std::size_t> indices() const;  ///< of the waiting runs
 
  private:
   struct Waiting {

@@ -18,8 +18,7 @@ std::vector<std::string> measured_responses(const Study& study) {
   return names;
 }
 
-RunRecord record_of(const Study& study, const PlannedRun& run, const TableRow& row,
-                    const std::filesystem::path& data) {
+RunRecord record_of(const Study& study, const PlannedRun& run, const TableRow& row) {
   RunRecord record;
   record.run = run.run;
   record.status = row.status;
@@ -28,11 +27,14 @@ RunRecord record_of(const Study& study, const PlannedRun& run, const TableRow& r
   if (record.status == RunStatus::kCompleted) {
     record.exit_code = 0;
     record.responses = row.responses;
+    record.repeats = row.repeats;
     add_derived_responses(study, run, record);
   } else {
-    record.reason = "imported as " + std::string(run_status_name(record.status));
+    record.reason = row.reason.empty()
+                        ? "imported as " + std::string(run_status_name(record.status))
+                        : row.reason;
   }
-  record.notes["source"] = data.filename().string() + ":" + std::to_string(row.line);
+  record.notes["source"] = std::filesystem::path(row.place).filename().string();
   return record;
 }
 
@@ -40,20 +42,24 @@ RunRecord record_of(const Study& study, const PlannedRun& run, const TableRow& r
 
 StudyDirectory import_runs(const Study& study, const std::filesystem::path& data,
                            const std::filesystem::path& path, bool force) {
+  return import_table(study, read_csv_runs(data), path, force).directory;
+}
+
+ImportedRuns import_table(const Study& study, const RunTable& table,
+                          const std::filesystem::path& path, bool force) {
   Study as_table = study;
-  as_table.design = {"table", {}, data};
+  as_table.design = {"table", {}, table.place};
   as_table.region = doe::Region();  // measured runs are accepted whether allowed or not
-  const std::vector<TableRow> rows =
-      read_table(study, data, measured_responses(study), RowsAre::kMeasured);
-  const Plan plan = plan_of_rows(as_table, rows);
+  TableRows read = read_measured_runs(study, table, measured_responses(study));
+  const Plan plan = plan_of_rows(as_table, read.rows);
   std::vector<RunRecord> records;
   for (const PlannedRun& run : plan.runs) {
-    const TableRow& row = rows[static_cast<std::size_t>(run.run - 1)];
-    if (row.was_made) records.push_back(record_of(study, run, row, data));
+    const TableRow& row = read.rows[static_cast<std::size_t>(run.run - 1)];
+    if (row.was_made) records.push_back(record_of(study, run, row));
   }
   StudyDirectory directory = create_directory(path, study, plan, force, records);
   write_file_atomically(directory.results_csv(), results_csv(directory, final_records(records)));
-  return directory;
+  return {std::move(directory), std::move(read.warnings)};
 }
 
 std::vector<std::string> range_cautions(const StudyDirectory& directory) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "study/directory/directory.h"
+#include "study/tables/run_table.h"
 
 namespace doetune::study {
 
@@ -16,6 +17,16 @@ namespace doetune::study {
 /// naming line and column, or DirectoryError.
 StudyDirectory import_runs(const Study& study, const std::filesystem::path& data,
                            const std::filesystem::path& path, bool force);
+
+struct ImportedRuns {
+  StudyDirectory directory;
+  std::vector<std::string> warnings;  ///< what was left out, and why
+};
+
+/// The same for runs that were read before. Of runs that a tool reports, those with mistakes are
+/// left out, with a warning (read_measured_runs). Throws StudyError or DirectoryError.
+ImportedRuns import_table(const Study& study, const RunTable& table,
+                          const std::filesystem::path& path, bool force);
 
 /// A sentence for each factor that has runs outside its range.
 std::vector<std::string> range_cautions(const StudyDirectory& directory);

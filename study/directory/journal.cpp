@@ -70,6 +70,8 @@ OrderedJson to_json(const RunRecord& record) {
   if (!record.settings.empty()) object["settings"] = record.settings;
   if (!record.reason.empty()) object["reason"] = record.reason;
   if (record.same_as) object["same_as"] = *record.same_as;
+  if (record.in_set_up) object["in_set_up"] = true;
+  if (record.set_up_s) object["set_up_s"] = *record.set_up_s;
   if (record.exit_code) object["exit_code"] = *record.exit_code;
   object["host"] = record.host;
   if (!record.gpu.empty()) object["gpu"] = record.gpu;
@@ -132,6 +134,8 @@ RunRecord record_from_json(const Json& object) {
   record.settings = object.value("settings", record.settings);
   record.reason = object.value("reason", "");
   if (object.contains("same_as")) record.same_as = object.at("same_as").get<int>();
+  record.in_set_up = object.value("in_set_up", false);
+  if (object.contains("set_up_s")) record.set_up_s = object.at("set_up_s").get<double>();
   if (object.contains("exit_code")) record.exit_code = object.at("exit_code").get<int>();
   record.host = object.value("host", "");
   record.gpu = object.value("gpu", "");

@@ -36,6 +36,8 @@ class RunReader {
     read_resources(run);
     run.expected_s = seconds_at(node_, "expected");
     read_environment(run);
+    run.server = server();
+    check_gpus_of_server(run);
     run.after_run = texts(node_["after_run"]);
     run.after_all = texts(node_["after_all"]);
     read_launchers(run);
@@ -97,6 +99,67 @@ class RunReader {
                                    key, run.timeout_s));
     }
     if (node_["telemetry"]) run.telemetry_hz = *parse_number(node_["telemetry"].Scalar());
+  }
+
+  ServerSettings server() const {
+    ServerSettings server;
+    server.set_up = texts(node_["set_up"]);
+    server.tear_down = texts(node_["tear_down"]);
+    server.ready_within_s = seconds_at(node_, "ready_within").value_or(server.ready_within_s);
+    for (const char* key : {"ready", "ready_within", "tear_down"}) {
+      if (node_[key] && server.set_up.empty()) {
+        fail(node_[key],
+             fmt::format("run.{}: needs run.set_up, the command that starts the server", key));
+      }
+    }
+    if (server.set_up.empty()) return server;
+    const YAML::Node ready = node_["ready"];
+    if (ready && ready.IsSequence()) {
+      server.ready_command = texts(ready);
+      if (server.ready_command.empty()) fail(ready, "run.ready: the list is empty");
+    } else {
+      server.ready_address = ready ? ready.Scalar() : default_address(server.set_up);
+      check_address(server.ready_address);
+    }
+    return server;
+  }
+
+  /// A server that is given a port is ready when it accepts connections there.
+  std::string default_address(const std::vector<std::string>& set_up) const {
+    const auto has_port = [](const std::string& argument) {
+      return argument.find("{port}") != std::string::npos;
+    };
+    if (std::any_of(set_up.begin(), set_up.end(), has_port)) return "tcp://{host}:{port}";
+    fail(node_["set_up"],
+         "run.set_up: say in run.ready when the server can be used, such as ready: "
+         "http://{host}:8000/health; or pass {port} to the server, which is then ready when it "
+         "accepts connections");
+  }
+
+  void check_address(const std::string& address) const {
+    if (address.rfind("http://", 0) == 0 || address.rfind("tcp://", 0) == 0) return;
+    fail(node_["ready"], fmt::format("run.ready: expected http://HOST:PORT/PATH, tcp://HOST:PORT, "
+                                     "or a command as a list of arguments, such as [curl, -fsk, "
+                                     "https://...]; found '{:.60}'",
+                                     address));
+  }
+
+  /// A server holds its GPUs for a whole plot.
+  void check_gpus_of_server(const RunSettings& run) const {
+    const std::string& name = run.gpus_per_run.factor;
+    if (run.server.set_up.empty() || name.empty()) return;
+    const auto hard = [](const doe::Factor& factor) { return factor.hard_to_change; };
+    const auto is_easy = [&](const doe::Factor& factor) {
+      return factor.name == name && !factor.hard_to_change;
+    };
+    if (std::none_of(factors_.begin(), factors_.end(), hard) ||
+        std::none_of(factors_.begin(), factors_.end(), is_easy)) {
+      return;
+    }
+    fail(node_["gpus_per_run"],
+         fmt::format("run.gpus_per_run: '{}' changes within a whole plot, whose server keeps its "
+                     "GPUs; set hard_to_change: true for the factor",
+                     name));
   }
 
   void read_environment(RunSettings& run) const {

@@ -178,6 +178,13 @@ Schema run_schema() {
       {"expected", duration(),
        "expected time of one run, to estimate the total before the first has run"},
       {"environment", map_of(scalar(), false), "environment variables of every run"},
+      {"set_up", list(text()),
+       "command that starts what lives through a whole plot, such as a server"},
+      {"ready", one_of({text(), list(text())}),
+       "when the server can be used: an address that answers, http://{host}:{port}/PATH or "
+       "tcp://{host}:{port} (the latter), or a command that ends with exit code 0"},
+      {"ready_within", duration(), "time limit for this (10 min)"},
+      {"tear_down", list(text()), "command that ends the server (SIGTERM)"},
       {"after_run", list(text()), "command run after each attempt"},
       {"after_all", list(text()), "command run when `doetune run` ends"},
       {"slurm", slurm_schema(), "settings of the launchers slurm and slurm-pilot"},

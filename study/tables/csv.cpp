@@ -92,13 +92,18 @@ std::vector<CsvRow> parse_separated(std::string_view text, char separator) {
 
 std::vector<CsvRow> parse_csv(std::string_view text) { return parse_separated(text, ','); }
 
-std::vector<CsvRow> parse_csv_table(std::string_view text) {
+std::vector<CsvRow> parse_csv_cells(std::string_view text) {
   const char separator = separator_of(text);
   std::vector<CsvRow> rows = parse_separated(text, separator);
   for (CsvRow& row : rows) {
     if (separator == ',') break;
     std::transform(row.cells.begin(), row.cells.end(), row.cells.begin(), with_point);
   }
+  return rows;
+}
+
+std::vector<CsvRow> parse_csv_table(std::string_view text) {
+  std::vector<CsvRow> rows = parse_csv_cells(text);
   if (rows.empty()) throw CsvError(1, "the table is empty; expected a row of column names");
   if (rows.size() == 1) throw CsvError(rows[0].line, "the table has no rows below its header");
   const std::size_t columns = rows[0].cells.size();
@@ -118,6 +123,12 @@ std::string shown_as_text(const std::string& cell) { return is_formula(cell) ? "
 
 std::string without_text_mark(const std::string& cell) {
   return cell.starts_with('\'') && is_formula(cell) ? cell.substr(1) : cell;
+}
+
+std::string trimmed_cell(const std::string& cell) {
+  const std::size_t begin = cell.find_first_not_of(" \t");
+  if (begin == std::string::npos) return "";
+  return without_text_mark(cell.substr(begin, cell.find_last_not_of(" \t") + 1 - begin));
 }
 
 std::string csv_row(const std::vector<std::string>& cells) {

@@ -29,6 +29,9 @@ std::vector<CsvRow> parse_csv(std::string_view text);
 /// then have decimal commas. Throws CsvError.
 std::vector<CsvRow> parse_csv_table(std::string_view text);
 
+/// The cells of such a table as they are: rows may differ in length, and there may be none.
+std::vector<CsvRow> parse_csv_cells(std::string_view text);
+
 /// Marks a cell so that a spreadsheet displays it instead of computing it: a cell that begins like
 /// a formula (=, @, or a sign before more than a number) gets an apostrophe in front, which
 /// spreadsheets take as a text mark.
@@ -36,6 +39,9 @@ std::string shown_as_text(const std::string& cell);
 
 /// Inverse of shown_as_text.
 std::string without_text_mark(const std::string& cell);
+
+/// Without blanks around it and without the text mark.
+std::string trimmed_cell(const std::string& cell);
 
 /// One row with its line end; cells are quoted where necessary.
 std::string csv_row(const std::vector<std::string>& cells);

@@ -1,104 +1,123 @@
 #include "study/tables/table_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "base/nearest_name.h"
 #include "study/error.h"
 #include "study/file/yaml.h"
-#include "study/files.h"
-#include "study/tables/csv.h"
 
 namespace doetune::study {
 namespace {
 
 constexpr double kMaxGroup = 1e6;
 
+/// Whether a text stands for a number that does not exist or is not finite, as tools write it.
+bool is_no_value(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (text.starts_with('-') || text.starts_with('+')) text.erase(0, 1);
+  return text == "nan" || text == "inf" || text == "infinity" || text == "none" || text == "null";
+}
+
 class TableReader {
  public:
-  TableReader(const Study& study, const std::filesystem::path& file, RowsAre measured)
-      : study_(study), file_(file), measured_(measured == RowsAre::kMeasured) {
-    try {
-      rows_ = parse_csv_table(read_file(file));
-    } catch (const CsvError& error) {
-      fail(error.line, error.what());
-    } catch (const DirectoryError& error) {
-      throw StudyError(error.what());
-    }
-    for (CsvRow& row : rows_) {
-      for (std::string& cell : row.cells) cell = without_text_mark(trimmed(cell));
-    }
-  }
+  TableReader(const Study& study, const RunTable& table, RowsAre measured)
+      : study_(study), table_(table), measured_(measured == RowsAre::kMeasured) {}
 
-  std::vector<TableRow> read(const std::vector<std::string>& responses) {
-    std::vector<std::size_t> factor_columns;
-    for (const doe::Factor& factor : study_.factors) factor_columns.push_back(column(factor.name));
-    std::vector<std::size_t> response_columns;
-    for (const std::string& name : responses) response_columns.push_back(column(name));
-    const auto whole_plots = named_groups("whole_plot"), blocks = named_groups("block");
-    std::vector<TableRow> table;
-    for (std::size_t i = 1; i < rows_.size(); ++i) {
-      TableRow row;
-      row.line = rows_[i].line;
-      for (std::size_t f = 0; f < factor_columns.size(); ++f) {
-        row.settings.push_back(
-            setting(study_.factors[f], rows_[i].cells[factor_columns[f]], row.line));
-      }
-      row.whole_plot = group(i, "whole_plot", whole_plots).value_or(0);
-      row.block = group(i, "block", blocks).value_or(1);
-      row.validates = validates(i);
-      row.status = status(i);
-      for (std::size_t r = 0; r < response_columns.size(); ++r) {
-        const std::string& text = rows_[i].cells[response_columns[r]];
-        if (!text.empty()) row.responses[responses[r]] = number(responses[r], text, row.line);
-      }
-      row.was_made =
-          !column_if_any("status") || !cell(i, "status").empty() || !row.responses.empty();
-      table.push_back(std::move(row));
+  TableRows read(const std::vector<std::string>& responses) {
+    for (const doe::Factor& factor : study_.factors) {
+      factor_columns_.push_back(column(factor.name, ColumnRole::kParameter));
     }
-    return table;
+    for (const std::string& name : responses) {
+      response_columns_.push_back(column(name, ColumnRole::kMetric));
+    }
+    whole_plots_ = named_groups("whole_plot");
+    blocks_ = named_groups("block");
+    TableRows read;
+    for (const RunRow& row : table_.rows) {
+      try {
+        read.rows.push_back(row_of(row, responses));
+      } catch (const StudyError& error) {
+        if (!table_.reported) throw;
+        warnings_.push_back(fmt::format("{}; this row is left out", error.what()));
+      }
+    }
+    if (read.rows.empty()) {
+      throw StudyError(warnings_.empty() ? table_.place + ": there are no runs"
+                                         : warnings_.front());
+    }
+    read.warnings = std::move(warnings_);
+    return read;
   }
 
  private:
-  [[noreturn]] void fail(int line, const std::string& message) const {
-    throw StudyError(fmt::format("{}:{}: {}", file_.string(), line, message));
+  [[noreturn]] void fail(const RunRow& row, const std::string& message) const {
+    throw StudyError(fmt::format("{}: {}", row.place, message));
   }
 
-  /// Removes blanks around a cell.
-  static std::string trimmed(const std::string& cell) {
-    const std::size_t begin = cell.find_first_not_of(" \t");
-    if (begin == std::string::npos) return "";
-    return cell.substr(begin, cell.find_last_not_of(" \t") + 1 - begin);
-  }
-
-  std::optional<std::size_t> column_if_any(const std::string& name) const {
-    const CsvRow& header = rows_.front();
-    const auto found = std::find(header.cells.begin(), header.cells.end(), name);
-    if (found == header.cells.end()) return std::nullopt;
-    if (std::find(found + 1, header.cells.end(), name) != header.cells.end()) {
-      fail(header.line, fmt::format("two columns are named '{}'", name));
+  TableRow row_of(const RunRow& from, const std::vector<std::string>& responses) {
+    TableRow row;
+    row.line = from.line;
+    row.place = from.place;
+    for (std::size_t f = 0; f < factor_columns_.size(); ++f) {
+      row.settings.push_back(
+          setting(study_.factors[f], table_.cell(from, factor_columns_[f]), from));
     }
-    return found - header.cells.begin();
+    row.whole_plot = group(from, "whole_plot", whole_plots_).value_or(0);
+    row.block = group(from, "block", blocks_).value_or(1);
+    row.validates = validates(from);
+    row.status = status(from);
+    row.reason = from.reason;
+    for (std::size_t r = 0; r < responses.size(); ++r) add_response(from, responses[r], r, row);
+    row.was_made = !table_.find_exactly("status") || !optional_cell(from, "status").empty() ||
+                   !row.responses.empty();
+    if (table_.reported && row.status == RunStatus::kCompleted && row.responses.empty() &&
+        !responses.empty()) {
+      row.status = RunStatus::kFailed;
+      row.reason = fmt::format("no value of '{}'", fmt::join(responses, "', '"));
+    }
+    return row;
   }
 
-  std::size_t column(const std::string& name) const {
-    if (const auto found = column_if_any(name)) return *found;
-    const CsvRow& header = rows_.front();
-    const std::string& first = header.cells.front();
-    const bool joined = header.cells.size() == 1 && first.find('|') != std::string::npos;
-    fail(header.line,
-         joined ? fmt::format("expected columns separated by commas, found '{:.60}'", first)
-                : fmt::format("there is no column '{}'{}", name,
-                              did_you_mean_or_list(name, header.cells)));
+  void add_response(const RunRow& from, const std::string& name, std::size_t at, TableRow& row) {
+    const std::size_t column = response_columns_[at];
+    const std::string& text = table_.cell(from, column);
+    if (text.empty()) return;
+    if (table_.reported && is_no_value(text)) {
+      warnings_.push_back(
+          fmt::format("{}: response '{}': expected a finite number, found '{:.60}'; "
+                      "the value is missing",
+                      from.place, name, text));
+      return;
+    }
+    row.responses[name] = number(name, text, from);
+    const auto repeats = from.repeats.find(table_.columns[column].name);
+    if (repeats != from.repeats.end()) row.repeats[name] = repeats->second;
   }
 
-  double setting(const doe::Factor& factor, const std::string& text, int line) const {
+  std::size_t column(const std::string& name, ColumnRole role) const {
+    if (const auto found = table_.find(name, role)) return *found;
+    const std::string& first = table_.columns.front().name;
+    const bool joined = table_.columns.size() == 1 && first.find('|') != std::string::npos;
+    throw StudyError(fmt::format(
+        "{}: {}", table_.place,
+        joined
+            ? fmt::format("expected columns separated by commas, found '{:.60}'", first)
+            : fmt::format(
+                  "there is no column '{}'{}{}", name, did_you_mean_or_list(name, table_.names()),
+                  table_.reported ? fmt::format(" (to take one: --column {}=THEIRS)", name) : "")));
+  }
+
+  double setting(const doe::Factor& factor, const std::string& text, const RunRow& row) const {
     const auto value = factor.parse(text);
     if (!value || !(factor.allows(*value) || (measured_ && is_beyond(factor, *value)))) {
-      fail(line, setting_error(factor, text));
+      fail(row, setting_error(factor, text));
     }
     return *value;
   }
@@ -110,8 +129,8 @@ class TableReader {
     return whole && std::isfinite(factor.to_coded(value));
   }
 
-  std::optional<doe::PointType> validates(std::size_t row) const {
-    const std::string text = cell(row, "point_type");
+  std::optional<doe::PointType> validates(const RunRow& row) const {
+    const std::string text = optional_cell(row, "point_type");
     for (const doe::PointType type : {doe::PointType::kConfirmation, doe::PointType::kBaseline}) {
       if (text == doe::point_type_name(type)) return type;
     }
@@ -119,16 +138,16 @@ class TableReader {
   }
 
   /// The cell of an optional column in a row; empty if the column is missing.
-  std::string cell(std::size_t row, const char* name) const {
-    const auto column = column_if_any(name);
-    return column ? rows_[row].cells[*column] : "";
+  std::string optional_cell(const RunRow& row, const char* name) const {
+    const auto column = table_.find_exactly(name);
+    return column ? table_.cell(row, *column) : "";
   }
 
   /// Numbers of the groups in a column that has names only, in order of appearance.
   std::map<std::string, int> named_groups(const char* name) const {
     std::map<std::string, int> groups;
-    for (std::size_t row = 1; row < rows_.size(); ++row) {
-      const std::string text = cell(row, name);
+    for (const RunRow& row : table_.rows) {
+      const std::string text = optional_cell(row, name);
       if (parse_number(text)) return {};
       if (!text.empty()) groups.emplace(text, static_cast<int>(groups.size()) + 1);
     }
@@ -136,35 +155,33 @@ class TableReader {
   }
 
   /// The number of a group of runs (block or whole plot).
-  std::optional<int> group(std::size_t row, const char* name,
+  std::optional<int> group(const RunRow& row, const char* name,
                            const std::map<std::string, int>& named) const {
-    const std::string text = cell(row, name);
+    const std::string text = optional_cell(row, name);
     if (text.empty()) return std::nullopt;
     if (!named.empty()) return named.at(text);
     const auto value = parse_number(text);
     if (!value || *value != std::floor(*value) || *value < 1 || *value > kMaxGroup) {
-      fail(
-          rows_[row].line,
-          fmt::format("{}: expected an integer of at least 1, or names in all rows, found '{:.60}'",
-                      name, text));
+      fail(row, fmt::format(
+                    "{}: expected an integer of at least 1, or names in all rows, found '{:.60}'",
+                    name, text));
     }
     return static_cast<int>(*value);
   }
 
-  RunStatus status(std::size_t row) const {
-    const std::string text = cell(row, "status");
-    if (text.empty()) return RunStatus::kCompleted;
+  RunStatus status(const RunRow& row) const {
+    const std::string text = optional_cell(row, "status");
+    if (text.empty()) return row.status.value_or(RunStatus::kCompleted);
     if (const auto known = run_status_from_name(text)) return *known;
-    fail(rows_[row].line,
-         fmt::format("status: '{:.60}' is not a status of a run{}", text,
-                     did_you_mean_or_list(text, {"completed", "infeasible", "failed"})));
+    fail(row, fmt::format("status: '{:.60}' is not a status of a run{}", text,
+                          did_you_mean_or_list(text, {"completed", "infeasible", "failed"})));
   }
 
-  double number(const std::string& name, const std::string& text, int line) const {
+  double number(const std::string& name, const std::string& text, const RunRow& row) const {
     const auto value = parse_number(text);
     if (!value) {
       fail(
-          line,
+          row,
           fmt::format(
               "response '{}': expected a number, or an empty cell if it is missing, found '{:.60}'",
               name, text));
@@ -173,16 +190,23 @@ class TableReader {
   }
 
   const Study& study_;
-  const std::filesystem::path& file_;
+  const RunTable& table_;
   bool measured_;
-  std::vector<CsvRow> rows_;
+  std::vector<std::size_t> factor_columns_, response_columns_;
+  std::map<std::string, int> whole_plots_, blocks_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace
 
 std::vector<TableRow> read_table(const Study& study, const std::filesystem::path& file,
                                  const std::vector<std::string>& responses, RowsAre rows) {
-  return TableReader(study, file, rows).read(responses);
+  return TableReader(study, read_csv_runs(file), rows).read(responses).rows;
+}
+
+TableRows read_measured_runs(const Study& study, const RunTable& table,
+                             const std::vector<std::string>& responses) {
+  return TableReader(study, table, RowsAre::kMeasured).read(responses);
 }
 
 }  // namespace doetune::study

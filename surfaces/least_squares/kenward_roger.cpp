@@ -82,6 +82,7 @@ Eigen::MatrixXd KenwardRoger::adjusted_covariance() const {
 
 double KenwardRoger::df(const Eigen::RowVectorXd& row) const {
   const double v = (row * covariance).dot(row);
+  if (v == 0) return 1;  // the difference of a configuration from itself is certain with any number
   const Eigen::Vector2d a((row * derivatives[0]).dot(row), (row * derivatives[1]).dot(row));
   return 2 * v * v / a.dot(of_variances * a);
 }

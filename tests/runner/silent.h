@@ -14,6 +14,7 @@ struct SilentSink : runner::ProgressSink {
   std::vector<std::string> notes;
 
   void started(const runner::Progress&, const study::PlannedRun&, int) override {}
+  void setting_up(const study::PlannedRun&) override {}
   void ended(const runner::Progress&, const study::PlannedRun&, const study::RunRecord&,
              const std::filesystem::path&, bool) override {}
   void note(const std::string& text) override { notes.push_back(text); }

@@ -352,6 +352,15 @@ TEST_CASE("Tests in few whole plots are tests, whatever their moments", "[surfac
   }
 }
 
+// By theory: the difference has no variance, and its interval is zero.
+TEST_CASE("The difference of a setting from itself has degrees of freedom",
+          "[surfaces][split-plot]") {
+  RandomStream random(3, 0);
+  const Runs runs = factorial_runs(1, 1, random);
+  const Fit fit = runs.fit(doe::Model::named("linear", zab()));
+  CHECK(fit.split_plot->errors.df(Eigen::RowVectorXd::Zero(fit.beta.size())) > 0);
+}
+
 TEST_CASE("Whole plots without freedom for both errors are refused", "[surfaces][split-plot]") {
   RandomStream random(3, 0);
   const Runs runs = factorial_runs(1, 1, random);

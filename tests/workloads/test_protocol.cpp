@@ -189,3 +189,21 @@ TEST_CASE("where no input is like a name, the message says where to find them", 
   CHECK_THROWS_WITH(parse_command_line(toy(), {"--precision", "int8"}),
                     "precision is one of fp32, bf16, not 'int8'");
 }
+
+TEST_CASE("a request may name the server that was started for the run", "[protocol]") {
+  const Request request =
+      parse_request(toy(), Json::parse(R"({"server": {"host": "127.0.0.1", "port": 8000}})"));
+  REQUIRE(request.server);
+  CHECK(request.server->host == "127.0.0.1");
+  CHECK(request.server->port == 8000);
+  CHECK_FALSE(parse_request(toy(), Json::parse(R"({"server": null})")).server);
+  // What only the server is given is no mistake.
+  const char* of_server = R"({"factors": {"instances": 2}, "settings": {"dtype": "bf16"},
+                              "server": {"host": "x", "port": 1, "names": ["dtype", "instances"]}})";
+  CHECK_NOTHROW(parse_request(toy(), Json::parse(of_server)));
+  CHECK_THROWS_AS(parse_request(toy(), Json::parse(R"({"factors": {"instances": 2}})")),
+                  UsageError);
+  for (const char* text : {R"({"server": "x"})", R"({"server": {"host": "x"}})",
+                           R"({"server": {"host": 1, "port": 2}})"})
+    CHECK_THROWS_AS(parse_request(toy(), Json::parse(text)), UsageError);
+}

@@ -10,7 +10,6 @@
 #include "runner/measurement/batch_means.h"
 #include "workloads/communication/launch.h"
 #include "workloads/processes/cpus.h"
-#include "workloads/stream/stream_result.h"
 #include "workloads/timing/stopping_rule.h"
 
 namespace doetune::workloads {
@@ -52,19 +51,6 @@ RankedMeasurement measure(Communicator& communicator, const measurement::Stoppin
   if (communicator.rank() != 0) return {};
   conclude(times, name, measured);
   return measured;
-}
-
-/// Adds the series; one longer than kLongestSeries as means of consecutive values.
-void add_series(const std::vector<Timing>& all, const std::string& name, Result& result) {
-  const auto total_s = each<Timing>(all, &Timing::total_s);
-  const std::size_t size = (total_s.size() + kLongestSeries - 1) / kLongestSeries;
-  for (std::size_t at = 0; at < total_s.size(); at += size) {
-    const std::size_t end = std::min(total_s.size(), at + size);
-    const std::vector<double> group(total_s.begin() + at, total_s.begin() + end);
-    result.series[name].push_back(sum(group) / static_cast<double>(group.size()));
-  }
-  result.notes["values"] = total_s.size();
-  if (size > 1) result.notes["series"] = fmt::format("means of {} values each", size);
 }
 
 }  // namespace
@@ -141,7 +127,9 @@ Result ranked_result(const std::vector<RankedMeasurement>& measured,
                      const std::vector<TimingRatio>& ratios, const std::string& series,
                      int wanted) {
   Result result = ratio_result(measured, ratios, wanted);
-  add_series(joined(measured), series, result);
+  const auto times = each<Timing>(joined(measured), &Timing::total_s);
+  add_series(series, times, "values", result);
+  result.notes["values"] = times.size();
   return result;
 }
 

@@ -93,6 +93,24 @@ std::optional<double> number_up_to(const Json& request, const char* name, double
   return value.get<double>();
 }
 
+std::optional<ServerAddress> server_of(const Json& request) {
+  const Json server = request.value("server", Json());
+  if (server.is_null()) return std::nullopt;
+  return ServerAddress{server.at("host").get<std::string>(), server.at("port").get<int>()};
+}
+
+/// Factors or settings without those of the server that the workload does not have.
+Json of_workload(const Workload& workload, Json values, const Json& request) {
+  const Json server = request.value("server", Json());
+  if (!server.is_object() || !values.is_object()) return values;
+  for (const auto& name : server.value("names", std::vector<std::string>())) {
+    const bool known =
+        std::ranges::find(workload.inputs, name, &Input::name) != workload.inputs.end();
+    if (!known) values.erase(name);
+  }
+  return values;
+}
+
 }  // namespace
 
 std::string range_of(const Input& input) {
@@ -119,8 +137,9 @@ Request parse_request(const Workload& workload, const Json& request) {
   if (!request.is_object()) throw UsageError("the request is not a JSON object");
   const Json none = Json::object();
   try {
-    Request parsed{
-        check_inputs(workload, request.value("factors", none), settings_of(workload, request))};
+    Request parsed{check_inputs(workload,
+                                of_workload(workload, request.value("factors", none), request),
+                                of_workload(workload, settings_of(workload, request), request))};
     parsed.seed = request.value("seed", parsed.seed);
     parsed.gpus = request.value("gpus", parsed.gpus);
     parsed.cpus = request.value("cpus", parsed.cpus);
@@ -131,6 +150,7 @@ Request parse_request(const Workload& workload, const Json& request) {
     parsed.min_time_s = number_up_to(request, "min_time_s", kMaxTime_s);
     parsed.max_time_s = number_up_to(request, "max_time_s", kMaxTime_s);
     parsed.responses = request.value("responses", parsed.responses);
+    parsed.server = server_of(request);
     return parsed;
   } catch (const Json::exception& error) {
     throw UsageError(std::string("the request does not follow the protocol: ") + error.what());

@@ -4,7 +4,7 @@
 //   {"study", "plan", "run", "attempt", "replicate", "seed", "factors": {name: value},
 //    "settings": {name: value}, "gpus": [id], "cpus": [id], "time_limit_s": x,
 //    "warmup_s": x or null, "repeats": n, "precision": x or null, "min_time_s": x or null,
-//    "max_time_s": x or null, "responses": [name]}
+//    "max_time_s": x or null, "responses": [name], "server": {"host", "port", "names"} or absent}
 // and DOETUNE_RESULT the path where the result must appear, by rename:
 //   {"responses": {name: number}, "repeats": {name: [number]}, "series": {name: [number]},
 //    "window": [x, x], "steady": true or false, "precision": {name: x}, "stopped_by": text,
@@ -92,6 +92,12 @@ class Inputs {
   std::map<std::string, Json> values_;
 };
 
+/// Where the server listens that was started for a run.
+struct ServerAddress {
+  std::string host;
+  int port = 0;
+};
+
 /// A workload's task.
 struct Request {
   Inputs inputs;
@@ -104,6 +110,7 @@ struct Request {
   std::optional<double> min_time_s = {};    // of each measurement
   std::optional<double> max_time_s = {};
   std::vector<std::string> responses = {};  // those requested
+  std::optional<ServerAddress> server = {};
 };
 
 struct Result {

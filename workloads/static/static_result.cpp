@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "runner/measurement/batch_means.h"
+#include "workloads/timing/measured.h"
 
 namespace doetune::workloads {
 namespace {
@@ -189,7 +190,6 @@ Result static_result(const std::vector<JobMeasurement>& measured, const ResultCo
   if (measured.size() == 1) result.repeats.clear();
   add_absences(context, result);
   add_notes(measured, all, context, result);
-  constexpr std::size_t kLongestSeries = 10'000;
   std::vector<double> times = each(all, total_s);
   if (times.size() > kLongestSeries) times.erase(times.begin(), times.end() - kLongestSeries);
   result.series["total_time"] = std::move(times);

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "runner/measurement/batch_means.h"
-#include "runner/measurement/quantile.h"
+#include "workloads/timing/measured.h"
 
 namespace doetune::workloads {
 namespace {
@@ -41,13 +41,11 @@ constexpr std::array<BatchRatio, 7> kRatios{{{"throughput", images, processing_s
                                              {"pipeline_overlap", stages_s, elapsed_s},
                                              {"detections_per_image", detections, images}}};
 
-struct Percentile {
-  const char* name;
-  double q;
-};
-
-constexpr std::array<Percentile, 2> kPercentiles{
-    {{"processing_time_p50", 0.5}, {"processing_time_p99", 0.99}}};
+const std::vector<std::pair<std::string, double>>& percentiles() {
+  static const std::vector<std::pair<std::string, double>> all{{"processing_time_p50", 0.5},
+                                                               {"processing_time_p99", 0.99}};
+  return all;
+}
 
 std::vector<double> each(const Batches& batches, BatchQuantity quantity) {
   std::vector<double> values;
@@ -83,27 +81,13 @@ void add_ratios(const std::vector<StreamMeasurement>& measured, const Batches& a
   }
 }
 
-void add_percentiles(const std::vector<StreamMeasurement>& measured, const Batches& all,
-                     Result& result) {
-  const std::size_t fewest = std::ranges::min(measured, {}, [](const StreamMeasurement& m) {
-                               return m.batches.size();
-                             }).batches.size();
-  for (const auto& [name, q] : kPercentiles) {
-    const std::size_t needed = measurement::min_count(q);
-    if (fewest < needed) {
-      result.notes[name] = fmt::format(
-          "a {:g} % quantile needs {} micro-batches, but {} were measured; raise run.max_time or "
-          "the setting batches",
-          100 * q, needed, fewest);
-      continue;
-    }
-    for (const StreamMeasurement& one_of : measured)
-      result.repeats[name].push_back(
-          measurement::quantile_interval(each(one_of.batches, processing_s), q)->value);
-    const auto interval = *measurement::quantile_interval(each(all, processing_s), q);
-    result.precision[name] =
-        std::max(interval.high - interval.value, interval.value - interval.low) / interval.value;
-  }
+void add_percentiles(const std::vector<StreamMeasurement>& measured, Result& result) {
+  std::vector<std::vector<double>> times;
+  for (const StreamMeasurement& one_of : measured)
+    times.push_back(each(one_of.batches, processing_s));
+  for (const auto& [name, q] : percentiles())
+    add_percentile(name, q, times, {"micro-batches", "raise run.max_time or the setting batches"},
+                   result);
 }
 
 void add_notes(const std::vector<StreamMeasurement>& measured, int wanted, int executors,
@@ -138,28 +122,10 @@ std::optional<bool> steady(const std::vector<StreamMeasurement>& measured) {
   return all;
 }
 
-void add_series(const Batches& all, Result& result) {
-  const std::size_t size = (all.size() + kLongestSeries - 1) / kLongestSeries;
-  for (const auto& [name, quantity] :
-       {std::pair("processing_time", &processing_s), std::pair("scheduling_delay", &delay_s)}) {
-    const std::vector<double> values = each(all, quantity);
-    std::vector<double>& series = result.series[name];
-    for (auto from = values.begin(); from != values.end();) {
-      const auto to = from + std::min<std::ptrdiff_t>(size, values.end() - from);
-      series.push_back(batch_mean(std::vector<double>(from, to)));
-      from = to;
-    }
-  }
-  if (size > 1) result.notes["series"] = fmt::format("means of {} micro-batches each", size);
-}
-
 }  // namespace
 
 std::vector<double> quantiles_of(const std::vector<std::string>& responses) {
-  std::vector<double> quantiles;
-  for (const auto& [name, q] : kPercentiles)
-    if (std::ranges::find(responses, name) != responses.end()) quantiles.push_back(q);
-  return quantiles;
+  return requested_quantiles(percentiles(), responses);
 }
 
 double mean_load(const std::vector<StreamMeasurement>& measured, const StreamPlan& plan) {
@@ -170,11 +136,12 @@ Result stream_result(const std::vector<StreamMeasurement>& measured, int wanted,
   const Batches all = joined(measured);
   Result result;
   add_ratios(measured, all, result);
-  add_percentiles(measured, all, result);
   for (const auto& [name, values] : result.repeats) result.responses[name] = batch_mean(values);
   if (measured.size() == 1) result.repeats.clear();
+  add_percentiles(measured, result);
   add_notes(measured, wanted, executors, all, result);
-  add_series(all, result);
+  add_series("processing_time", each(all, processing_s), "micro-batches", result);
+  add_series("scheduling_delay", each(all, delay_s), "micro-batches", result);
   result.window = {measured.front().window.first, measured.back().window.second};
   result.steady = steady(measured);
   result.stopped_by = measurement::stopped_by_name(

@@ -9,9 +9,6 @@
 
 namespace doetune::workloads {
 
-/// Longer series are reported as means of consecutive values.
-inline constexpr std::size_t kLongestSeries = 10'000;
-
 /// The quantiles in the names of the responses.
 std::vector<double> quantiles_of(const std::vector<std::string>& responses);
 

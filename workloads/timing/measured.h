@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,31 @@ void note_repeats(std::size_t measured, int wanted, Result& result);
 
 /// Adds steadiness, window and notes of at least one measurement, of `wanted`.
 void add_conclusions(const std::vector<Conclusion>& measured, int wanted, Result& result);
+
+/// What percentiles are of, for messages.
+struct PercentileOf {
+  std::string_view counted;  ///< "requests"
+  std::string_view remedy;   ///< "raise the setting requests", where there are too few
+};
+
+/// Adds the response `name`, the q-quantile of values: the mean over the measurements, with a
+/// precision by order statistics over all of them together. A note instead if a measurement, of at
+/// least one, has too few values (measurement::min_count).
+void add_percentile(const std::string& name, double q,
+                    const std::vector<std::vector<double>>& measured, const PercentileOf& of,
+                    Result& result);
+
+/// The quantiles among `percentiles` (name, q) that are requested.
+std::vector<double> requested_quantiles(
+    const std::vector<std::pair<std::string, double>>& percentiles,
+    const std::vector<std::string>& responses);
+
+/// Longer series are reported as means of consecutive values.
+inline constexpr std::size_t kLongestSeries = 10'000;
+
+/// Adds the series `name`, with a note if its values are means; `counted` is what it has values of.
+void add_series(const std::string& name, const std::vector<double>& values,
+                std::string_view counted, Result& result);
 
 /// One measurement with its values.
 template <class Value>

@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/random.h"
-#include "runner/measurement/quantile.h"
 #include "workloads/engines/engine.h"
 #include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
@@ -62,29 +61,10 @@ void dump(const std::filesystem::path& directory, const Network& network,
 }
 
 void add_tail(const std::vector<TimedMeasurement>& measured, Result& result) {
-  const std::size_t needed = measurement::min_count(kTail);
-  const auto fewest = std::ranges::min(measured, {}, [](const TimedMeasurement& one) {
-                        return one.values.size();
-                      }).values.size();
-  if (fewest < needed) {
-    result.notes["latency_p99"] =
-        fmt::format("a 99 % quantile needs {} batches, but {} were measured", needed, fewest);
-    return;
-  }
-  double sum = 0;
-  for (const TimedMeasurement& one : measured) {
-    const auto interval = *measurement::quantile_interval(one.values, kTail);
-    sum += interval.value;
-    if (measured.size() > 1) result.repeats["latency_p99"].push_back(interval.value);
-    result.precision["latency_p99"] =
-        std::max(interval.high - interval.value, interval.value - interval.low) / interval.value;
-  }
-  result.responses["latency_p99"] = sum / static_cast<double>(measured.size());
-}
-
-std::vector<double> quantiles_of(const Request& request) {
-  const bool asked = std::ranges::find(request.responses, "latency_p99") != request.responses.end();
-  return asked ? std::vector<double>{kTail} : std::vector<double>{};
+  std::vector<std::vector<double>> times;
+  for (const TimedMeasurement& one : measured) times.push_back(one.values);
+  add_percentile("latency_p99", kTail, times,
+                 {"batches", "raise run.max_time or the setting duration"}, result);
 }
 
 Result measured_result(const Request& request, const TimingOptions& options, const Network& network,
@@ -118,7 +98,7 @@ Result measured_result(const Request& request, const TimingOptions& options, con
 
 Result run_network_inference(const Request& request) {
   TimingOptions options = timing_options(request, Clock::now());
-  options.rule.quantiles = quantiles_of(request);
+  options.rule.quantiles = requested_quantiles({{"latency_p99", kTail}}, request.responses);
   const Network network = network_of(request.inputs);
   const auto peak_rates =
       peak_rates_for(request, precision_named(request.inputs.text("precision")));
