@@ -64,15 +64,18 @@ void every_convolution_has_an_engine(Precision precision) {
     }
 }
 
-TEST_CASE("cuDNN has a compiled engine for every convolution of every network in bf16", "[cuda]") {
+TEST_CASE("cuDNN has a compiled engine for every convolution of every network in bf16",
+          "[cuda][long]") {
   every_convolution_has_an_engine(Precision::bf16);
 }
 
-TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp16", "[cuda]") {
+TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp16",
+          "[cuda][long]") {
   every_convolution_has_an_engine(Precision::fp16);
 }
 
-TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp32", "[cuda]") {
+TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp32",
+          "[cuda][long]") {
   every_convolution_has_an_engine(Precision::fp32);
 }
 
