@@ -13,6 +13,7 @@
 #include "study/directory/journal.h"
 #include "study/directory/original_file.h"
 #include "study/directory/results.h"
+#include "study/learnt_runs.h"
 #include "surfaces/optimum/range_ends.h"
 
 namespace doetune::analysis {
@@ -63,7 +64,8 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response,
   std::vector<double> values;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = analysis.records.find(run.run);
-    if (record == analysis.records.end() || (run.validates() && !with_confirmation)) continue;
+    if (record == analysis.records.end()) continue;
+    if (study::tests_prediction(directory.plan, run) && !with_confirmation) continue;
     if (record->second.status != study::RunStatus::kCompleted) continue;
     const auto value = record->second.responses.find(response.name);
     if (value == record->second.responses.end()) continue;
@@ -103,7 +105,8 @@ std::optional<surfaces::Feasibility> completion_model(
     if (record == records.end()) continue;
     const study::RunStatus status = record->second.status;
     if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
-    if (run.validates() && status == study::RunStatus::kCompleted) continue;
+    if (study::tests_prediction(directory.plan, run) && status == study::RunStatus::kCompleted)
+      continue;
     if (record->second.same_as) continue;  // not executed, so no further evidence
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
     completed.push_back(status == study::RunStatus::kCompleted);

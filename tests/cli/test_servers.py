@@ -119,6 +119,22 @@ class Servers(CliCase):
         self.check_no_process_is_left()
         return done
 
+    def test_a_search_sets_up_a_server_for_each_whole_plot(self):
+        """Most for the load is 4 instances and a batch of 16; a server has up to four runs in a row."""
+        plain = [line for line in STUDY.splitlines() if not line.startswith(("model", "design"))]
+        self.write("tune.yaml", "\n".join(plain) + "\n")
+        self.doetune("tune", "tune.yaml", "--budget", 18)
+        self.check_no_process_is_left()
+        rows = self.rows()
+        self.assertEqual({row["status"] for row in rows}, {"completed"})
+        searched = [row for row in rows if row["point_type"] in ("space-filling", "proposed")]
+        plots = collections.OrderedDict((row["whole_plot"], row["instances"]) for row in rows)
+        self.assertEqual([start[2] for start in self.starts()], list(plots.values()))
+        self.assertLess(len({row["whole_plot"] for row in searched}), len(searched) * 2 / 3)
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(optimum["settings"]["instances"], 4)
+        self.assertGreater(optimum["settings"]["batch"], 15)
+
     def test_each_whole_plot_has_one_server(self):
         self.planned()
         dry = self.doetune("run", "tune", "--dry-run").stdout
