@@ -1,10 +1,8 @@
 #include "runner/loop/earlier_attempts.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
-#include "runner/attempts/attempt_file.h"
+#include "runner/attempts/attempt.h"
 
 namespace doetune::runner {
 
@@ -28,16 +26,6 @@ EarlierAttempts earlier_attempts(const study::StudyDirectory& directory,
     }
   }
   return earlier;
-}
-
-Attempt as_started(Attempt attempt) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(attempt.directory / "attempt.json", ignored)) return attempt;
-  try {
-    return read_attempt(attempt.directory);
-  } catch (const study::DirectoryError&) {
-    return attempt;
-  }
 }
 
 }  // namespace doetune::runner

@@ -5,7 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "runner/attempts/attempt.h"
 #include "study/directory/directory.h"
 #include "study/directory/journal.h"
 
@@ -25,8 +24,5 @@ struct EarlierAttempts {
 /// were damaged.
 EarlierAttempts earlier_attempts(const study::StudyDirectory& directory,
                                  const study::JournalContent& journal);
-
-/// The attempt as described by its attempt.json, if there is one: with its host and GPUs.
-Attempt as_started(Attempt attempt);
 
 }  // namespace doetune::runner

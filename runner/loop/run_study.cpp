@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "runner/attempts/attempt_file.h"
 #include "runner/attempts/attempt_maker.h"
 #include "runner/attempts/outcome.h"
 #include "runner/attempts/request.h"
@@ -16,9 +17,9 @@
 #include "runner/loop/earlier_attempts.h"
 #include "runner/loop/failure_policy.h"
 #include "runner/loop/hooks.h"
+#include "runner/loop/results_file.h"
 #include "runner/loop/whole_plots.h"
 #include "study/directory/journal.h"
-#include "study/directory/results.h"
 
 namespace doetune::runner {
 namespace {
@@ -28,10 +29,7 @@ using study::RunRecord;
 using study::RunStatus;
 using study::StudyDirectory;
 
-constexpr double kLookEvery_s = 1;    ///< interval between checks of the study directory
-constexpr double kServerEnd_s = 0.2;  ///< for the end of a server that made its run fail
-constexpr double kResultsEvery_s = 1;
-constexpr double kResultsFraction = 0.05;  ///< maximum fraction of time spent writing results.csv
+constexpr double kLookEvery_s = 1;  ///< interval between checks of the study directory
 
 /// One call of run_study.
 class StudyRun {
@@ -51,10 +49,12 @@ class StudyRun {
         pool_(pool_of(directory, options, launcher)),
         plots_(directory, launcher, maker_),
         failures_(directory.study.run.on_failure, directory.path / "study.yaml"),
+        results_(directory, now_s),
         progress_(pool_.jobs(), directory.study.run.expected_s, now_s()) {
     for (const std::string& warning : journal_.content().warnings) sink_.note(warning);
     final_ = study::final_records(journal_.content().records);
     check_commands(selection_of(directory, options));
+    if (plots_.used()) plots_.servers().take_up(pool_);
     load_history();
     schedule_.emplace(directory.plan, final_, selection_of(directory, options));
     take_up_under_way();
@@ -64,14 +64,13 @@ class StudyRun {
 
   RunSummary run() {
     remove_left_behind(directory_.results_csv());
-    write_results();
-    if (plots_.used()) plots_.servers().end_left_behind();
+    results_.write(final_);
     if (schedule_->waiting() > 0) {
       note_conditions(directory_.path, directory_.working_directory,
                       directory_.study.run.environment);
     }
     for (start_runs(); goes_on(); start_runs()) wait();
-    write_results();
+    results_.write(final_);
     report(hooks_.after_all(progress_.counts()));
     const bool left = schedule_->waiting() + cancelled_ > 0;
     return {progress_.counts(), ended_, (interrupts_seen_ > 0 || stop_file_seen_) && left,
@@ -145,20 +144,29 @@ class StudyRun {
     if (!read_end(path)) {
       const Attempt attempt = as_started(maker_.make(run, number, {}));
       if (launcher_.resume(attempt)) {
-        going_on_.push_back({index, number, pool_.take_again(attempt.host, attempt.gpus), path});
-        if (plots_.used()) abandon(going_on_.back(), attempt.name);
+        going_on_.push_back({index, number, std::nullopt, path});
+        take_place(going_on_.back(), attempt);
         return;
       }
     }
     append(record_of(index, number, path, {"", "doetune was stopped while it was running"}));
   }
 
-  /// Stops a run of an earlier call, whose server is ended; it will be made again.
-  void abandon(UnderWay& run, const std::string& attempt) {
-    run.server_end.emplace();
-    run.server_end->status = RunStatus::kLost;
-    run.server_end->reason = "doetune was stopped while it was running";
-    launcher_.cancel(attempt);
+  /// Gives a run of an earlier call its slot or its server. It is stopped, and will be made again,
+  /// if its server is not used any more.
+  void take_place(UnderWay& run, const Attempt& attempt) {
+    const auto plot = plots_.servers().plot_of_server(attempt.server);
+    if (!plots_.used()) {
+      run.slot = pool_.take_again(attempt.host, attempt.gpus);
+    } else if (plot) {
+      run.plot = *plot;
+      plots_.began(*plot);
+    } else {
+      run.server_end.emplace();
+      run.server_end->status = RunStatus::kLost;
+      run.server_end->reason = "doetune was stopped while it was running";
+      launcher_.cancel(attempt.name);
+    }
   }
 
   void take_up_under_way() {
@@ -305,18 +313,18 @@ class StudyRun {
   }
 
   void wait() {
+    plots_.servers().keep_wanted();
     const double tick_s = sink_.tick(progress_, now_s_());
-    const double results_s =
-        results_stale_ ? results_due_s_ - now_s_() : std::numeric_limits<double>::infinity();
     const double due_s = schedule_->due_s() - now_s_();  // of a run that waits for its backoff
     const double retry_s = due_s > 0 ? due_s : std::numeric_limits<double>::infinity();
     const double look_s = plots_.servers().setting_up() ? ReadinessProbe::kPause_s : kLookEvery_s;
-    auto events = launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s, look_s})),
-                                 interrupts_.descriptor());
+    auto events =
+        launcher_.wait(std::max(0.0, std::min({tick_s, results_.due_in_s(), retry_s, look_s})),
+                       interrupts_.descriptor());
     lock_.check();  // before attempts are assessed by files that may be gone
     handle_interrupts();
     if (events) handle(std::move(*events));
-    if (results_stale_ && now_s_() >= results_due_s_) write_results();
+    results_.write_if_due(final_);
   }
 
   /// Ends of servers come first: they may explain those of runs.
@@ -326,10 +334,7 @@ class StudyRun {
       return found != under_way_.end() && found->second.plot != 0 &&
              read_end(found->second.directory).value_or(AttemptEnd()).exit_code != 0;
     };
-    if (std::any_of(events.begin(), events.end(), ended_badly)) {
-      const auto more = launcher_.wait(kServerEnd_s, -1);
-      if (more) events.insert(events.end(), more->begin(), more->end());
-    }
+    if (std::any_of(events.begin(), events.end(), ended_badly)) plots_.await_end(events);
     std::erase_if(events, [&](const LauncherEvent& event) { return plots_.servers().take(event); });
     for (const ServerEvent& event : plots_.servers().look()) handle(event);
     for (const LauncherEvent& event : events) end(event);
@@ -448,15 +453,7 @@ class StudyRun {
   void append(const RunRecord& record) {
     journal_.append(record);
     final_[record.run] = record;
-    results_stale_ = true;
-  }
-
-  void write_results() {
-    const double began_s = now_s_();
-    study::write_file_atomically(directory_.results_csv(), study::results_csv(directory_, final_));
-    const double ended_s = now_s_();
-    results_due_s_ = ended_s + std::max(kResultsEvery_s, (ended_s - began_s) / kResultsFraction);
-    results_stale_ = false;
+    results_.outdated();
   }
 
   const StudyDirectory& directory_;
@@ -472,6 +469,7 @@ class StudyRun {
   SlotPool pool_;
   WholePlots plots_;
   FailurePolicy failures_;
+  ResultsFile results_;
   Progress progress_;
   std::map<int, RunRecord> final_;
   std::map<int, int> last_attempt_;  ///< highest attempt number used, by run
@@ -483,8 +481,6 @@ class StudyRun {
   bool stop_file_seen_ = false;
   int ended_ = 0;
   std::size_t cancelled_ = 0;
-  bool results_stale_ = false;
-  double results_due_s_ = 0;
 };
 
 }  // namespace

@@ -1,6 +1,16 @@
 #include "runner/loop/whole_plots.h"
 
+#include <algorithm>
+
+#include "base/clock.h"
+
 namespace doetune::runner {
+namespace {
+
+constexpr double kServerEnd_s = 0.2;         ///< for the end of a server that made its run fail
+constexpr double kServerEndElsewhere_s = 1;  ///< for that of one on another host
+
+}  // namespace
 
 bool WholePlots::may_set_up(std::size_t index) const {
   const int plot = plot_at(index);
@@ -15,6 +25,16 @@ std::optional<double> WholePlots::began(int plot) {
   const double seconds = found->second;
   set_up_s_.erase(found);
   return seconds;
+}
+
+void WholePlots::await_end(std::vector<LauncherEvent>& events) {
+  const double pause_s = launcher_.is_local() ? kServerEnd_s : kServerEndElsewhere_s;
+  const double until_s = monotonic_s() + pause_s;
+  const auto is_of_server = [&](const LauncherEvent& event) { return servers_.has(event.attempt); };
+  while (monotonic_s() < until_s && std::none_of(events.begin(), events.end(), is_of_server)) {
+    const auto more = launcher_.wait(std::max(0.0, until_s - monotonic_s()), -1);
+    if (more) events.insert(events.end(), more->begin(), more->end());
+  }
 }
 
 std::size_t WholePlots::left(const Schedule& schedule) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "runner/loop/schedule.h"
 #include "runner/servers/servers.h"
@@ -17,7 +18,7 @@ namespace doetune::runner {
 class WholePlots {
  public:
   WholePlots(const study::StudyDirectory& directory, Launcher& launcher, AttemptMaker& maker)
-      : directory_(directory), servers_(directory, launcher, maker) {}
+      : directory_(directory), launcher_(launcher), servers_(directory, launcher, maker) {}
 
   /// Whether the runs of the study have servers.
   bool used() const { return !directory_.study.run.server.set_up.empty(); }
@@ -33,6 +34,10 @@ class WholePlots {
   std::optional<double> began(int plot);
   void ended(int plot) { in_use_.erase(plot); }
   const std::set<int>& in_use() const { return in_use_; }  ///< whole plots with a run in progress
+
+  /// Waits a moment for the end of a server, which may explain why a run failed, and adds what
+  /// happens meanwhile.
+  void await_end(std::vector<LauncherEvent>& events);
 
   /// Number of servers to be set up yet.
   std::size_t left(const Schedule& schedule) const;
@@ -52,6 +57,7 @@ class WholePlots {
   int plot_at(std::size_t index) const { return plot_of(directory_.plan.runs[index]); }
 
   const study::StudyDirectory& directory_;
+  Launcher& launcher_;
   Servers servers_;
   std::set<int> in_use_;
   std::map<int, double> set_up_s_;           ///< of a server without a run so far, by plot
