@@ -18,6 +18,7 @@
 #include "cli/runs/outlying_runs.h"
 #include "cli/runs/smoke_run.h"
 #include "cli/terminal/terminal.h"
+#include "runner/loop/planned_attempts.h"
 #include "runner/loop/progress_printer.h"
 #include "runner/loop/run_study.h"
 #include "study/directory/journal.h"

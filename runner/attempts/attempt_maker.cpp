@@ -59,6 +59,7 @@ Attempt AttemptMaker::make(const study::PlannedRun& run, int number, const Slot&
   }
   attempt.environment = attempt_environment(study_, attempt.directory, slot);
   set_resources(attempt, slot);
+  if (slot.server) attempt.server = slot.server->directory;
   if (!slot.server) attempt.gpus_wanted = count_in(study_.run.gpus_per_run, study_, run);
   attempt.time_limit_s = study_.run.timeout_s;
   attempt.hang_after_s = study_.run.hang_after_s;
@@ -81,6 +82,7 @@ Attempt AttemptMaker::make_server(const study::PlannedRun& run, const std::strin
   attempt.environment = program_environment(study_, slot);
   set_resources(attempt, slot);
   attempt.gpus_wanted = count_in(study_.run.gpus_per_run, study_, run);
+  if (study_.run.processes) attempt.processes = count_in(*study_.run.processes, study_, run);
   attempt.time_limit_s = server_limit_s(study_.run, directory_.plan, run.whole_plot);
   return attempt;
 }

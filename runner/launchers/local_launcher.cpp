@@ -200,6 +200,11 @@ void LocalLauncher::kill_left_behind(const std::filesystem::path& attempt_direct
   }
 }
 
+std::optional<ProcessMark> LocalLauncher::mark_of_attempt(const std::filesystem::path& directory) {
+  const auto owner = read_owner(directory);
+  return owner ? std::optional(owner->mark) : std::nullopt;
+}
+
 /// Sleeps until a descriptor is readable, or now_s() reaches `until_s`; returns the readable ones.
 std::vector<int> LocalLauncher::sleep(double until_s, int wake) {
   std::array<epoll_event, 64> events;
@@ -364,6 +369,11 @@ void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) cons
 /// only this attempt fails; the other runs continue.
 void LocalLauncher::report(const Attempt& attempt, AttemptEnd end) {
   LauncherEvent event{attempt.name, ""};
+  if (attempt.end_in_event) {
+    event.end = std::move(end);
+    reported_.push_back(std::move(event));
+    return;
+  }
   try {
     write_end(attempt.directory, end, where_ == Where::kNode);
   } catch (const study::DirectoryError& error) {

@@ -50,6 +50,9 @@ class LocalLauncher : public Launcher {
   /// the directory is then a copy.
   static void kill_left_behind(const std::filesystem::path& attempt_directory);
 
+  /// The mark of an attempt's processes, from its claim; empty if a local launcher does not own it.
+  static std::optional<ProcessMark> mark_of_attempt(const std::filesystem::path& directory);
+
  private:
   /// Escalation of stopping an attempt.
   enum class Stop { kNone, kTerminated, kKilled, kGivenUp };
