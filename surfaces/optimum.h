@@ -36,6 +36,10 @@ struct GoalResponse {
   /// IDs of the runs behind the surface, in the order of its mean_errors, to match errors of
   /// different responses in the same run; empty: 0, 1, 2, ...
   std::vector<int> runs = {};
+  /// Of a limit: how many standard errors of its own the surface must lie further inside it than
+  /// its confidence asks for, so that the posterior meets it with that confidence. Set by
+  /// calibrate_limits; may be negative.
+  double margin = 0;
 };
 
 struct OptimumRequest {
@@ -81,8 +85,8 @@ struct ResponsePrediction {
 struct Candidate {
   std::vector<double> settings;  ///< natural units, usable
   double violation = 0;          ///< sum over limits, 0 if all are met by the mean predictions
-  double doubt = 0;              ///< sum over limits, 0 if all are met with their confidence
-  double desirability = 0;       ///< (prod d_i^importance_i)^(1 / sum importance_i)
+  double doubt = 0;  ///< sum over limits, 0 if all are met with their confidence, by the posteriors
+  double desirability = 0;  ///< (prod d_i^importance_i)^(1 / sum importance_i)
   std::vector<ResponsePrediction> predictions;
   std::optional<double> feasibility;  ///< probability that a run completes, if a model is given
   /// The probability that the next run meets every limit, by the joint errors of the responses: see
@@ -111,11 +115,13 @@ struct Optimum {
 ///      ramp is approached as closely as possible and the others still count
 ///   5. the probability that the next run meets every limit, as if errors were independent
 ///   6. how far predictions lie beyond the ends of ramps, where d stays 1
-/// Up to `max_enumerated` usable settings are all evaluated. Beyond that a coarse grid and random
-/// points are evaluated, and the best of them, spread out, are improved by moves of one and of two
-/// factors. The result does not depend on the number of threads. Alternatives differ from the best
-/// and from each other by a quarter of a numeric factor's range or by a level. Settings are snapped
-/// before they are predicted. Throws std::invalid_argument if no usable setting lies in the region.
+/// Limits are met by the surfaces and their own errors; by the posteriors after calibrate_limits
+/// (optimum/limit_calibration.h). Up to `max_enumerated` usable settings are all evaluated. Beyond
+/// that a coarse grid and random points are evaluated, and the best of them, spread out, are
+/// improved by moves of one and of two factors. The result does not depend on the number of
+/// threads. Alternatives differ from the best and from each other by a quarter of a numeric
+/// factor's range or by a level. Settings are snapped before they are predicted. Throws
+/// std::invalid_argument if no usable setting lies in the region.
 Optimum find_optimum(const OptimumRequest& request);
 
 /// The minimum and maximum prediction of each response over the settings that find_optimum would

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "surfaces/models/gaussian_process_posterior.h"
+#include "surfaces/optimum/limit_calibration.h"
 #include "tuning/surrogate_models.h"
 
 namespace doetune::tuning {
@@ -47,6 +48,7 @@ std::optional<surfaces::Optimum> answer(const Problem& problem,
   for (std::size_t o = 0; o < ranges.size(); ++o) {
     request.responses[o].goal->close(ranges[o].low, ranges[o].high);
   }
+  surfaces::calibrate_limits(request);
   return surfaces::find_optimum(request);
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "doe/design.h"
@@ -54,10 +55,14 @@ Candidate assess(const OptimumRequest& request, const std::vector<double>& setti
                  SettingsAre are) {
   const Eigen::VectorXd coded = doe::coded_point(request.factors, settings);
   const Score score = Scorer(request).scores(coded.transpose()).front();
-  Candidate candidate{settings, score.violation, score.doubt, score.desirability, {}, {}, {}};
+  Candidate candidate{settings, score.violation, 0, score.desirability, {}, {}, {}};
   if (request.feasibility) candidate.feasibility = request.feasibility(coded.transpose())[0];
   for (const GoalResponse& response : request.responses) {
     candidate.predictions.push_back(prediction_of(request, response, coded, are));
+    if (candidate.violation == 0 && has_confident_limit(response)) {
+      const double spare = spare_margin(*response.goal, prediction_at(response, coded, are));
+      candidate.doubt += std::max(0.0, -spare);
+    }
   }
   candidate.all_goals_met_probability = JointErrors(request.responses).all_limits_met(coded, are);
   return candidate;

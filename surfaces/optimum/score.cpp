@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "surfaces/distributions.h"
@@ -30,10 +31,10 @@ std::vector<const Surface*> surfaces_that_count(const OptimumRequest& request) {
   return surfaces;
 }
 
-/// The doubt about one limit. Remembers Student's quantile, which is the same for most points.
-class Doubt {
+/// See spare_margin. Remembers Student's quantile, which is the same for most points.
+class SpareMargin {
  public:
-  explicit Doubt(const Goal& goal)
+  explicit SpareMargin(const Goal& goal)
       : goal_(goal),
         probability_(goal.type == GoalType::kWithin ? (1 + goal.confidence) / 2 : goal.confidence) {
   }
@@ -44,13 +45,13 @@ class Doubt {
       prediction.next_run_df.reset();
     }
     const auto ends = prediction.standardised(goal_.met_low(), goal_.met_high());
-    if (!ends) return 0;
+    if (!ends) return std::numeric_limits<double>::infinity();
     const double df = prediction.next_run_df.value_or(prediction.df);
     if (df != df_) {
       df_ = df;
       t_ = t_value(probability_, df);
     }
-    return std::max({0.0, t_ + ends->low, t_ - ends->high});
+    return std::min(-ends->low, ends->high) - t_;
   }
 
  private:
@@ -67,17 +68,26 @@ void add_doubt(const GoalResponse& response, const Eigen::MatrixXd& coded,
     if (scores[i].violation == 0) rows.push_back(static_cast<Eigen::Index>(i));
   }
   if (rows.empty()) return;
-  Doubt doubt(*response.goal);
+  SpareMargin spare(*response.goal);
   const std::vector<Prediction> predictions =
       response.surface->predictions(coded(rows, Eigen::all));
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    scores[static_cast<std::size_t>(rows[i])].doubt += rounded(doubt.of(predictions[i]));
+    const double lacking = response.margin - spare.of(predictions[i]);
+    scores[static_cast<std::size_t>(rows[i])].doubt += rounded(std::max(0.0, lacking));
   }
 }
 
 }  // namespace
 
 bool counts(const GoalResponse& response) { return response.goal && response.goal->importance > 0; }
+
+bool has_confident_limit(const GoalResponse& response) {
+  return counts(response) && response.goal->is_limit() && response.goal->confidence > 0;
+}
+
+double spare_margin(const Goal& goal, const Prediction& prediction) {
+  return SpareMargin(goal).of(prediction);
+}
 
 bool better(const Score& a, const Score& b) {
   return std::tie(a.violation, a.doubt, b.desirability, b.compromise, b.probability, b.excess) <
@@ -127,8 +137,7 @@ std::vector<Score> Scorer::scores(const Eigen::MatrixXd& coded) const {
     }
   }
   for (const GoalResponse& response : request_.responses) {
-    const bool is_asked = counts(response) && response.goal->is_limit();
-    if (is_asked && response.goal->confidence > 0) add_doubt(response, coded, scores);
+    if (has_confident_limit(response)) add_doubt(response, coded, scores);
   }
   return scores;
 }

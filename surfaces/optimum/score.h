@@ -33,6 +33,17 @@ bool ties_but_for_probability(const Score& a, const Score& b);
 /// Whether a response takes part in the optimisation.
 bool counts(const GoalResponse& response);
 
+/// Whether a response takes part by a limit that is to be met with some confidence.
+bool has_confident_limit(const GoalResponse& response);
+
+/// How much further inside a limit a prediction lies than the goal's confidence asks for; negative:
+/// it is too close, or beyond. In standard errors s of the next run, or of the mean, on the scale
+/// of the fit:
+///   min((z - low) / s, (high - z) / s) - t
+/// with z the prediction and t Student's quantile of the confidence, for `within` of half of what
+/// it leaves on either side. Infinite without an error estimate.
+double spare_margin(const Goal& goal, const Prediction& prediction);
+
 /// The scores of m points from their responses (m values each; those of responses that do not count
 /// are not read), without probability and feasibility.
 std::vector<Score> scores_of(const OptimumRequest& request,
@@ -52,10 +63,7 @@ class Scorer {
   explicit Scorer(const OptimumRequest& request);
 
   /// With probability 0, because it is expensive. The doubt of a point is the sum over limits of
-  ///   max(0, t + (low - z) / s, t - (high - z) / s)
-  /// with z the prediction and s the standard error of the next run, or of the mean, on the scale
-  /// of the fit; t is Student's quantile of the goal's confidence, for `within` of half of what it
-  /// leaves on either side.
+  /// max(0, margin - spare_margin), by the surface and the margin of the response.
   std::vector<Score> scores(const Eigen::MatrixXd& coded) const;
 
   /// The best of the points in `allowed` (empty: all). Its probability, the product over limits of
