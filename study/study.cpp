@@ -293,6 +293,14 @@ std::vector<std::string> Study::factor_names() const {
   return names;
 }
 
+std::map<std::string, double> Study::capacities() const {
+  std::map<std::string, double> capacities;
+  for (const Response& response : responses) {
+    if (response.capacity) capacities[response.name] = *response.capacity;
+  }
+  return capacities;
+}
+
 std::vector<std::string> formula_names(const Study& study) {
   std::vector<std::string> names = study.factor_names();
   for (const Response& response : study.responses) names.push_back(response.name);

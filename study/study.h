@@ -43,6 +43,8 @@ struct Response {
   double importance = 1;         ///< exponent of this response in the overall desirability
   double confidence = 0.9;       ///< probability with which a limit is to be met, where possible
   doe::LimitOf of = doe::LimitOf::kRun;
+  /// Of a use of memory or another resource: runs that would need more are infeasible.
+  std::optional<double> capacity = {};
   doe::TransformType transform = doe::TransformType::kNone;
   FitSettings fit;      ///< the study's `fit`, unless the response overrides it
   std::string formula;  ///< expression in other responses; empty if measured
@@ -91,6 +93,7 @@ struct Study {
 
   const Response* find_response(const std::string& name) const;
   std::vector<std::string> factor_names() const;
+  std::map<std::string, double> capacities() const;  ///< of the responses that have one
 };
 
 /// Whether any factor is expensive to change, so that runs are grouped into whole plots.

@@ -40,6 +40,7 @@ struct Problem {
   doe::Region region;
   std::vector<Objective> objectives;  ///< at least one
   surfaces::InfeasibleDirections infeasible_when = {};
+  std::map<std::string, double> capacities = {};  ///< by response: see surfaces/models/headroom.h
   double feasibility = 0.95;  ///< the probability of completing of what is recommended
   std::uint64_t seed = 0;
   bool front = false;  ///< several goals without preference: their Pareto front is wanted
@@ -51,7 +52,7 @@ struct Problem {
 struct Observation {
   Settings settings;
   bool completed = true;                 ///< false: these settings cannot run
-  std::map<std::string, double> values;  ///< of the objectives, if it completed
+  std::map<std::string, double> values;  ///< of the responses, if it completed
   double seconds = 0;                    ///< it took; 0: unknown
 };
 

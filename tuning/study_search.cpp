@@ -65,6 +65,7 @@ Problem problem_of(const study::Study& study) {
   Problem problem;
   problem.factors = study.factors;
   problem.region = study.region;
+  problem.capacities = study.capacities();
   problem.feasibility = study.feasibility;
   problem.seed = study.seed;
   for (const doe::Factor& factor : study.factors) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "base/parallel.h"
 #include "doe/design.h"
+#include "surfaces/models/headroom.h"
 
 namespace doetune::tuning {
 namespace {
@@ -78,19 +80,24 @@ SurrogateModels::SurrogateModels(const Problem& problem,
   const auto k = static_cast<Eigen::Index>(problem.factors.size());
   std::vector<Eigen::VectorXd> all, ran;
   std::vector<bool> completed;
+  Eigen::VectorXd headroom(observations.size());
   for (const Observation& observation : observations) {
+    headroom[static_cast<Eigen::Index>(all.size())] =
+        surfaces::headroom_of(observation.values, problem.capacities)
+            .value_or(std::numeric_limits<double>::quiet_NaN());
     all.push_back(doe::coded_point(problem.factors, observation.settings));
     completed.push_back(observation.completed);
     if (observation.completed) ran.push_back(all.back());
   }
   completed_ = distinct_rows(ran, k);
-  if (ran.size() < all.size()) {
+  const auto read = headroom.array().isFinite().count();
+  if (ran.size() < all.size() || read >= surfaces::kMinReadings) {
     Eigen::MatrixXd coded(all.size(), k);
     for (std::size_t i = 0; i < all.size(); ++i) {
       coded.row(static_cast<Eigen::Index>(i)) = all[i].transpose();
     }
     feasibility_ = surfaces::fit_feasibility(problem.factors, coded, completed,
-                                             problem.infeasible_when, completion_draws);
+                                             problem.infeasible_when, completion_draws, headroom);
   }
   for (const Objective& objective : problem.objectives) {
     Eigen::MatrixXd coded(ran.size(), k);

@@ -19,6 +19,7 @@
 #include "study/argument_template.h"
 #include "study/directory/journal.h"
 #include "study/directory/matching_records.h"
+#include "study/directory/original_file.h"
 #include "study/directory/plan_json.h"
 #include "study/directory/restore.h"
 #include "study/error.h"
@@ -314,6 +315,7 @@ StudyDirectory open_directory(const fs::path& path) {
   } catch (const nlohmann::json::exception& error) {
     fail_at_path(path / "plan.json", "is damaged: " + without_number(error) + restore_advice(path));
   }
+  take_up_original(directory);
   directory.plan.evaluation =
       doe::evaluate(directory.study.model, directory.plan.coded(directory.study.factors));
   return directory;

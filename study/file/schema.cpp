@@ -100,6 +100,9 @@ Schema response_schema() {
        "the runs allow it (0.9)"},
       {"of", words_of<doe::LimitOf>(),
        "what meets the limit with this confidence: a further run, or the mean of many (run)"},
+      {"capacity", number(0),
+       "of a use of memory or another resource: runs that would need more are infeasible, so that "
+       "completed runs show how far they were from that"},
       {"weight", number(0), "exponent of the desirability ramp (1)"},
       {"importance", number(0), "weight of this response relative to the others (1)"},
       {"transform", words_of<doe::TransformType>(),
