@@ -7,8 +7,9 @@
 // coefficients; noise is in proportion to their standard deviation over the region, and the errors
 // of two responses in one run have the correlation 0.5. A limit is a random quantile of the truth
 // over the region: of 30 to 80 %, or tight ones of 2 to 10 %. "By the surfaces" is what is said
-// with the errors of the surfaces, "by the posteriors" what doetune says. "Alarms": confirmation runs, of
-// which nothing has changed, that disagree with what was expected, or whose mean is beyond a limit.
+// with the errors of the surfaces, "by the posteriors" what doetune says. "Alarms": confirmation
+// runs, of which nothing has changed, that disagree with what was expected, or whose mean is beyond
+// a limit.
 #include <fmt/format.h>
 
 #include <algorithm>

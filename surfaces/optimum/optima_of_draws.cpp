@@ -123,8 +123,8 @@ Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
                               request.max_drawn);
   const Eigen::MatrixXd coded = search.all_points().coded;
   const Eigen::MatrixXd feasible = coded(feasible_rows(request, coded), Eigen::all);
-  const bool asks =
-      std::any_of(request.responses.begin(), request.responses.end(), [](const GoalResponse& response) {
+  const bool asks = std::any_of(
+      request.responses.begin(), request.responses.end(), [](const GoalResponse& response) {
         return counts(response) && response.goal->is_limit() && response.goal->confidence > 0;
       });
   return asks ? sure_points(request, feasible) : feasible;

@@ -32,7 +32,7 @@ std::vector<doe::Factor> stepped_factors(double step) {
 
 /// A face-centred design with five centre runs of a + 0.5 b + noise.
 surfaces::Fit noisy_plane(double noise, std::uint64_t seed,
-                    doe::SelectionMethod method = doe::SelectionMethod::kNone) {
+                          doe::SelectionMethod method = doe::SelectionMethod::kNone) {
   Eigen::MatrixXd coded(13, 2);
   coded << -1, -1, 1, -1, -1, 1, 1, 1, -1, 0, 1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0;
   RandomStream random(53, seed);
