@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,36 +29,38 @@
 namespace doetune::cli {
 namespace {
 
-constexpr double kLookEvery_s = 1;      // at most
-constexpr double kReportEvery_s = 5;    // at most
-constexpr double kRestPerWork = 30;     // so that the work takes a thirtieth of a processor
-constexpr double kViewerGone_s = 5;     // pages ask every 2 s
-constexpr double kLastLook_s = 8;       // for a page to fetch the final report
-constexpr double kFinalReport_s = 300;  // limit on the time for it
+constexpr int kPause_ms = 500;
+constexpr double kLookEvery_s = 1;    // at most
+constexpr double kReportEvery_s = 5;  // at most
+constexpr double kRestPerWork = 30;   // so that the work takes a thirtieth of a processor
+constexpr double kViewerGone_s = 5;   // pages ask every 2 s
+constexpr double kLastLook_s = 8;     // for pages to fetch the last report
 
-double processor_s() {
+double processor_s(clockid_t of) {
   timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  ::clock_gettime(of, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Work that is done at intervals, which grow with its cost.
+/// Work that is done at intervals, which grow with its processor time: that of a thread
+/// (CLOCK_THREAD_CPUTIME_ID) or of the process.
 class Interval {
  public:
-  explicit Interval(double least_s) : least_s_(least_s) {}
+  Interval(double least_s, clockid_t clock) : least_s_(least_s), clock_(clock) {}
 
   bool is_over() const { return monotonic_s() >= next_s_; }
 
   template <class Work>
   void spend(Work work) {
-    const double before_s = processor_s();
+    const double before_s = processor_s(clock_);
     next_s_ = monotonic_s() + least_s_;  // also if the work throws
     work();
-    next_s_ = monotonic_s() + std::max(least_s_, kRestPerWork * (processor_s() - before_s));
+    next_s_ = monotonic_s() + std::max(least_s_, kRestPerWork * (processor_s(clock_) - before_s));
   }
 
  private:
   double least_s_;
+  clockid_t clock_;
   double next_s_ = 0;
 };
 
@@ -66,20 +68,20 @@ std::shared_ptr<const std::string> shared(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
 
-/// What is served, and what of it has been fetched. Two threads use it.
+/// What is served, and what of it has been fetched. Several threads use it.
 class Pages {
  public:
   explicit Pages(const std::string& study) : page_(shared(reports::live_page(study))) {}
 
-  void set_state(std::string json, bool is_last) {
-    const std::lock_guard lock(mutex_);
-    state_ = shared(std::move(json));
-    state_is_last_ = is_last;
-  }
+  /// Without effect after the last one.
+  void set_state(std::string json) { set(state_, std::move(json)); }
+  void set_report(std::string html) { set(report_, std::move(html)); }
 
-  void set_report(std::string html) {
+  void set_last(std::string state, std::optional<std::string> report) {
+    set_state(std::move(state));
+    if (report) set_report(*std::move(report));
     const std::lock_guard lock(mutex_);
-    report_ = shared(std::move(html));
+    are_last_ = true;
   }
 
   WebPage find(std::string_view name) {
@@ -89,7 +91,7 @@ class Pages {
     if (name.empty()) return {kHtml, page_};
     if (name == "state.json") return {"application/json", state_};
     if (name != "report.html") return {};
-    last_fetched_ = last_fetched_ || state_is_last_;
+    last_fetched_ = last_fetched_ || are_last_;
     return {kHtml, report_};
   }
 
@@ -100,94 +102,139 @@ class Pages {
   }
 
  private:
+  void set(std::shared_ptr<const std::string>& page, std::string text) {
+    auto next = shared(std::move(text));
+    const std::lock_guard lock(mutex_);
+    if (!are_last_) page = std::move(next);
+  }
+
   mutable std::mutex mutex_;
   std::shared_ptr<const std::string> page_, state_, report_;
-  bool state_is_last_ = false, last_fetched_ = false;
+  bool are_last_ = false, last_fetched_ = false;
   double asked_s_ = -kViewerGone_s;  ///< time of the last request
 };
 
-/// The process that serves a study.
+/// What the process that serves a study does.
 class LiveProcess {
  public:
   LiveProcess(const study::StudyDirectory& directory, std::optional<int> budget,
               const LoopbackSocket& socket, const std::string& token, const FileDescriptor& end)
       : study_(directory.path, budget),
+        fitted_(directory.path, budget),
+        report_file_(directory.report() / "report.html"),
         pages_(directory.study.name),
         server_(socket.descriptor(), token,
                 [this](std::string_view name) { return pages_.find(name); }),
         end_(end) {}
 
-  /// Serves until the command has ended. Returns whether the report was written.
-  bool run() {
-    pages_.set_state(study_.state_json(), false);
-    std::jthread serving([this] { server_.serve(); });
-    std::string phase;
-    while ((phase = phase_after(kLookEvery_s)).empty()) update();
-    const bool written = conclude(phase);
-    const double until_s = monotonic_s() + kLastLook_s;
-    while (!pages_.seen() && monotonic_s() < until_s) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  /// Serves until the command has ended and its report has been seen. The process has to end then,
+  /// as its threads go on.
+  void run() {
+    publish();
+    std::thread([this] { server_.serve(); }).detach();
+    std::thread([this] { make_reports(); }).detach();
+    while (!has_ended()) {
+      if (look_.is_over() && study_.has_changed()) {
+        study_.state().problem = problem_of([this] { look_.spend([this] { study_.look(); }); });
+      }
+      publish();
     }
-    server_.stop();
-    return written;
+    const std::string state = last_state();
+    if (state.empty()) return;  // the command has failed
+    pages_.set_last(state, written_report());
+    const double until_s = monotonic_s() + kLastLook_s;
+    while ((!pages_.seen() || server_.is_answering()) && monotonic_s() < until_s) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
   }
 
  private:
-  /// How the command ended: "finished", for example; empty if it has not within this time.
-  std::string phase_after(double seconds) const {
+  /// Waits for it for a moment.
+  bool has_ended() const {
     pollfd end{end_.get(), POLLIN, 0};
-    if (::poll(&end, 1, to_milliseconds(seconds)) <= 0) return "";
-    char word[32];
-    const ssize_t size = ::read(end_.get(), word, sizeof(word));
-    return size > 0 ? std::string(word, static_cast<std::size_t>(size)) : "stopped";
+    return ::poll(&end, 1, kPause_ms) > 0;
   }
 
-  /// Does the work; what goes wrong is shown on the page, and tried again later.
+  [[noreturn]] void make_reports() {
+    ::setpriority(PRIO_PROCESS, 0, 19);  // of this thread, and of those that it starts
+    for (;;) {
+      if (report_.is_over() && fitted_.has_changed()) {
+        fitted_.state().problem = problem_of([this] { make_report(); });
+        const std::lock_guard lock(mutex_);
+        of_report_ = fitted_.state();
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(kPause_ms));
+    }
+  }
+
+  void make_report() {
+    fitted_.look();
+    if (!fitted_.has_news()) return;
+    report_.spend([this] { pages_.set_report(fitted_.report()); });
+  }
+
+  /// Does the work. What goes wrong is shown on the page, and tried again later.
   template <class Work>
-  bool attempt(Work work) {
+  static std::string problem_of(Work work) {
     try {
       work();
-      study_.state().problem.clear();
+      return "";
     } catch (const std::exception& error) {
-      study_.state().problem = error.what();
-    }
-    pages_.set_state(study_.state_json(), study_.state().phase != "running");
-    return study_.state().problem.empty();
-  }
-
-  void update() {
-    if (look_.is_over() && study_.has_changed()) {
-      attempt([this] { look_.spend([this] { study_.look(); }); });
-    }
-    if (report_.is_over() && study_.has_news()) {
-      attempt([this] { report_.spend([this] { pages_.set_report(study_.report()); }); });
+      return error.what();
     }
   }
 
-  bool conclude(const std::string& phase) {
-    study_.state().phase = phase;
-    return attempt([this] {
-      study_.look();
-      pages_.set_report(study_.write_report());
-    });
+  /// Shows the runs as they are, with what belongs to the report.
+  void publish() {
+    LiveState state = study_.state();
+    {
+      const std::lock_guard lock(mutex_);
+      state.report = of_report_.report;
+      state.best = of_report_.best;
+      state.best_meets_limits = of_report_.best_meets_limits;
+      if (state.problem.empty()) state.problem = of_report_.problem;
+    }
+    pages_.set_state(json_of(state));
   }
 
-  LiveStudy study_;
+  /// The state that the command ends with.
+  std::string last_state() const {
+    std::string state;
+    char part[4096];
+    for (ssize_t size = 0; (size = ::read(end_.get(), part, sizeof(part))) > 0;) {
+      state.append(part, static_cast<std::size_t>(size));
+    }
+    return state;
+  }
+
+  /// Empty if the command could not write it, which its state says.
+  std::optional<std::string> written_report() const {
+    try {
+      return study::read_file(report_file_);
+    } catch (const study::DirectoryError&) {
+      return std::nullopt;
+    }
+  }
+
+  LiveStudy study_;   ///< as shown at once
+  LiveStudy fitted_;  ///< of the thread that makes reports
+  LiveState of_report_;
+  std::mutex mutex_;  ///< of of_report_
+  std::filesystem::path report_file_;
   Pages pages_;
   LoopbackServer server_;
   const FileDescriptor& end_;
-  Interval look_{kLookEvery_s}, report_{kReportEvery_s};
+  Interval look_{kLookEvery_s, CLOCK_THREAD_CPUTIME_ID};
+  Interval report_{kReportEvery_s, CLOCK_PROCESS_CPUTIME_ID};
 };
 
-/// Makes this process the one that least disturbs the runs, and that ends with its parent.
+/// Makes this process one that is no burden for the runs, and that ends with its parent.
 void stand_back(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // it ended before that
   // The parent decides what Ctrl-C and the end of the terminal mean.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);
   ::prctl(PR_SET_NAME, "doetune-live");
-  const sched_param idle{};
-  ::sched_setscheduler(0, SCHED_IDLE, &idle);
   std::ofstream("/proc/self/oom_score_adj") << 1000;
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
@@ -218,9 +265,9 @@ void add_live(Options& options) {
 
 LiveReport::LiveReport(const Options& options, const study::StudyDirectory& directory,
                        std::optional<int> budget)
-    : report_(directory.report() / "report.html") {
+    : directory_(directory.path), budget_(budget) {
   if (!options.has("live") || options.has("dry-run")) return;
-  LoopbackSocket socket = listen_at(options.integer("live", 0));
+  const LoopbackSocket socket = listen_at(options.integer("live", 0));
   const std::string token = random_token();
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -234,13 +281,13 @@ LiveReport::LiveReport(const Options& options, const study::StudyDirectory& dire
   if (process_ == 0) {
     end_.close();
     stand_back(parent);
-    bool written = false;
     try {
-      written = LiveProcess(directory, budget, socket, token, read_end).run();
+      LiveProcess process(directory, budget, socket, token, read_end);
+      process.run();
+      ::_exit(0);
     } catch (const std::exception&) {
-      // Its parent warns.
+      ::_exit(1);  // of which its parent warns
     }
-    ::_exit(written ? 0 : 1);
   }
   print_message("Live report: http://127.0.0.1:{}/{}/\n", socket.port(), token);
 }
@@ -253,23 +300,43 @@ LiveReport::~LiveReport() {
 
 int LiveReport::finish(int exit_code) {
   if (process_ <= 0) return exit_code;
-  const std::string_view phase = phase_of(exit_code);
-  // If it has ended, how is seen below.
-  std::ignore = ::send(end_.get(), phase.data(), phase.size(), MSG_NOSIGNAL);
+  write_report(phase_of(exit_code));
+  wait();
+  return exit_code;
+}
+
+/// Writes the report, and hands the last state to the process.
+void LiveReport::write_report(std::string_view phase) {
+  LiveStudy study(directory_, budget_);
+  LiveState& state = study.state();
+  try {
+    study.look();
+    study.write_report();
+    print_message("{} written\n", state.file);
+  } catch (const std::exception& error) {
+    state.problem = error.what();
+    print_message("warning: the report could not be written: {}\n", error.what());
+  }
+  state.phase = phase;
+  state.in_progress.clear();
+  // If the process has ended, wait() says so.
+  const std::string last = json_of(state);
+  std::ignore = ::send(end_.get(), last.data(), last.size(), MSG_NOSIGNAL);
   end_.close();
-  const double until_s = monotonic_s() + kFinalReport_s;
+}
+
+/// Waits until the process has shown the last report, for a time.
+void LiveReport::wait() {
+  const double until_s = monotonic_s() + 2 * kLastLook_s;
   int status = -1;
   while (::waitpid(process_, &status, WNOHANG) == 0) {
-    if (monotonic_s() > until_s) ::kill(process_, SIGKILL);
+    if (monotonic_s() > until_s) return;  // the destructor ends it
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   process_ = 0;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    print_message("{} written\n", report_.string());
-  } else {
-    print_message("warning: the live report ended early; `doetune report` writes it\n");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    print_message("warning: the live report ended before the runs did\n");
   }
-  return exit_code;
 }
 
 }  // namespace doetune::cli

@@ -108,7 +108,6 @@ void LiveStudy::look() {
   state_.time_left = left_s && *left_s > 0 ? analysis::duration_text(*left_s) : "";
   state_.in_progress.clear();
   for (const RunInProgress& run : runs_in_progress(directory)) {
-    if (state_.phase != "running") break;
     state_.in_progress.push_back(runner::run_text(
         directory.study, directory.plan.runs[static_cast<std::size_t>(run.run - 1)]));
   }
@@ -135,20 +134,19 @@ std::string LiveStudy::report() {
   const analysis::Analysis analysis = analysis::analyse(*directory_);
   std::string page = reports::report_html(analysis);
   describe_best(analysis);
-  ++state_.report;
   reported_ = runs;
+  state_.report = fmt::format("{} of {}", runs.first, runs.second);
   return page;
 }
 
-std::string LiveStudy::write_report() {
+void LiveStudy::write_report() {
   const analysis::Analysis analysis = analysis::analyse(*directory_);
   describe_best(analysis);
   reports::write_answers(analysis);
   state_.file = reports::write_report(analysis).pages.front().string();
-  ++state_.report;
-  return study::read_file(state_.file);
+  state_.report = "written";
 }
 
-std::string LiveStudy::state_json() const { return state_format().text(state_); }
+std::string json_of(const LiveState& state) { return state_format().text(state); }
 
 }  // namespace doetune::cli

@@ -27,10 +27,12 @@ struct LiveState {
   std::string last;                      ///< the run that ended last
   std::string best;                      ///< the best run, as of the report
   bool best_meets_limits = true;
-  int report = 0;       ///< version of the report; 0: there is none yet
+  std::string report;   ///< tells the report from earlier ones; empty: there is none yet
   std::string problem;  ///< why the state or the report could not be updated; empty if they could
   std::string file;     ///< the report on disk, once it is written
 };
+
+std::string json_of(const LiveState& state);
 
 /// Reads a study directory again and again, as another process may be changing it.
 class LiveStudy {
@@ -44,17 +46,16 @@ class LiveStudy {
   /// Reads the runs. Throws study::DirectoryError or study::StudyError.
   void look();
 
-  /// Whether the runs have changed since the last report.
-  bool has_news() const { return runs_ != reported_; }
+  /// Whether there are runs that the last report does not have.
+  bool has_news() const { return runs_.first > 0 && runs_ != reported_; }
 
   /// Fits the runs seen by look(), and returns the page of the report.
   std::string report();
 
-  /// Like report(), and writes what `doetune report` writes. Throws study::DirectoryError.
-  std::string write_report();
+  /// Writes what `doetune report` writes. Throws study::DirectoryError.
+  void write_report();
 
   LiveState& state() { return state_; }
-  std::string state_json() const;
 
  private:
   /// Size and times of the files that change while runs are made.

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core.hpp>
@@ -100,7 +101,8 @@ struct Service {
   std::string token;
   LoopbackServer::Find find;
   WebLimits limits;
-  std::size_t open = 0;  ///< connections
+  std::size_t open = 0;            ///< connections
+  std::atomic<int> answering = 0;  ///< of these, those to which a response is sent
 };
 
 /// One connection: reads a request, answers it, and reads the next. Whatever goes wrong ends it.
@@ -124,6 +126,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   void answer() {
+    ++service_.answering;
     const Request& request = parser_->get();
     response_ = response_to(request, service_.token, service_.find);
     response_.keep_alive(request.keep_alive());
@@ -132,6 +135,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     stream_.expires_after(duration(service_.limits.response_s));
     http::async_write(stream_, response_,
                       [self = shared_from_this()](beast::error_code failed, std::size_t) {
+                        --self->service_.answering;
                         if (!failed && self->response_.keep_alive()) self->read();
                       });
   }
@@ -187,8 +191,9 @@ static int duplicate(const FileDescriptor& socket) {
 }
 
 struct LoopbackServer::Implementation {
-  Implementation(const FileDescriptor& socket, Service shared)
-      : service(std::move(shared)), acceptor(context, Tcp::v4(), duplicate(socket)) {}
+  Implementation(const FileDescriptor& socket, std::string token, Find find, WebLimits limits)
+      : service{std::move(token), std::move(find), limits},
+        acceptor(context, Tcp::v4(), duplicate(socket)) {}
 
   void accept() {
     acceptor.async_accept([this](beast::error_code failed, Tcp::socket socket) {
@@ -215,8 +220,8 @@ struct LoopbackServer::Implementation {
 
 LoopbackServer::LoopbackServer(const FileDescriptor& socket, std::string token, Find find,
                                WebLimits limits)
-    : implementation_(std::make_unique<Implementation>(
-          socket, Service{std::move(token), std::move(find), limits})) {}
+    : implementation_(
+          std::make_unique<Implementation>(socket, std::move(token), std::move(find), limits)) {}
 
 LoopbackServer::~LoopbackServer() = default;
 
@@ -224,6 +229,8 @@ void LoopbackServer::serve() {
   implementation_->accept();
   implementation_->context.run();
 }
+
+bool LoopbackServer::is_answering() const { return implementation_->service.answering > 0; }
 
 void LoopbackServer::stop() { implementation_->context.stop(); }
 

@@ -75,6 +75,9 @@ class LoopbackServer {
   /// Ends serve(); any thread may call it.
   void stop();
 
+  /// Whether responses are being sent, to be asked by any thread.
+  bool is_answering() const;
+
  private:
   struct Implementation;
   std::unique_ptr<Implementation> implementation_;

@@ -8,9 +8,10 @@
   const part = (id) => document.getElementById(id);
   const kinds = { running: "neutral", finished: "good", interrupted: "open", stopped: "open" };
   let frame = null; // with the report
-  let version = 0; // of the report that is shown or being loaded
+  let version = ""; // of the report that is shown or being loaded
   let touched = -rest;
   let unanswered = 0;
+  let running = true;
 
   function phase(word, kind) {
     part("phase").textContent = word;
@@ -28,21 +29,23 @@
   }
 
   const some = (text) => (text ? [text] : []);
+  const few = (texts) => (texts.length > 4 ? [...texts.slice(0, 3), `and ${texts.length - 3} more`] : texts);
 
   function show(state) {
+    running = state.phase === "running";
     phase(state.phase, kinds[state.phase] || "open");
     const runs = `${state.done} of ${state.planned} runs`;
     const counts = [runs];
     if (state.infeasible) counts.push(`${state.infeasible} infeasible`);
     if (state.unsuccessful) counts.push(`${state.unsuccessful} failed`);
-    if (state.phase === "running" && state.time_left) counts.push(`${state.time_left} left`);
+    if (running && state.time_left) counts.push(`${state.time_left} left`);
     part("counts").textContent = counts.join(" · ");
     part("progress").max = Math.max(1, state.planned);
     part("progress").value = state.done;
     document.title = `${state.done}/${state.planned} ${state.name} – doetune`;
     line("best", some(state.best && state.best + (state.best_meets_limits ? "" : " (misses a limit)")));
-    line("running", state.in_progress);
-    line("last", state.phase === "running" ? some(state.last) : []);
+    line("running", few(state.in_progress));
+    line("last", running ? some(state.last) : []);
     line("ends", state.ends);
     line("problem", some(state.problem));
     line("file", some(state.file));
@@ -69,17 +72,23 @@
     fresh.className = "waiting";
     fresh.addEventListener("load", () => {
       const view = fresh.contentWindow;
+      if (!fresh.contentDocument || !fresh.contentDocument.getElementById("runs")) {
+        fresh.remove(); // there was no answer
+        version = "";
+        return;
+      }
       for (const event of ["pointerdown", "pointermove", "keydown", "wheel", "touchmove"]) {
         view.addEventListener(event, (what) => {
           if (event !== "pointermove" || what.buttons) touched = performance.now();
         }, { capture: true, passive: true });
       }
+      if (running) view.document.querySelectorAll(".next").forEach((step) => step.remove());
       if (frame) go(view, place(frame.contentWindow));
       fresh.classList.remove("waiting");
       for (const old of Array.from(holder.children)) if (old !== fresh) old.remove();
       frame = fresh;
     }, { once: true });
-    fresh.src = `report.html?${next}` + (frame ? frame.contentWindow.location.hash : "");
+    fresh.src = `report.html?${encodeURIComponent(next)}` + (frame ? frame.contentWindow.location.hash : "");
     holder.append(fresh);
   }
 
@@ -92,16 +101,15 @@
       // As with any other answer: asked again.
     }
     unanswered = state ? 0 : unanswered + 1;
-    const ended = state && state.phase !== "running";
     if (state) {
       show(state);
       const rests = performance.now() - touched >= rest;
-      if (state.report > version && (rests || ended)) load(state.report);
+      if (state.report !== version && (rests || !running)) load(state.report);
     } else if (unanswered > 2) {
       phase("no connection", "open");
       line("problem", ["doetune has ended, or cannot be reached. `doetune report` writes the report."]);
     }
-    if (!ended) setTimeout(ask, Math.min(longest, every * Math.max(1, unanswered)));
+    if (running) setTimeout(ask, Math.min(longest, every * Math.max(1, unanswered)));
   }
 
   ask();

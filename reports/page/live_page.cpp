@@ -20,7 +20,7 @@ void write_state(const std::string& study, Markup& out) {
               {{"id", "progress"}, {"aria-label", "Runs made"}, {"max", "1"}, {"value", "0"}});
   out.element("span", "", {{"id", "counts"}});
   out.open("dl");
-  write_line("best", "Best so far", out);
+  write_line("best", "Best run", out);
   write_line("running", "Running", out);
   write_line("last", "Ended last", out);
   write_line("ends", "Not completed", out);

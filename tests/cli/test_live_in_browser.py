@@ -30,7 +30,7 @@ class LiveInBrowser(CliCase):
             until(reports)
             self.assertEqual(text("phase"), "RUNNING")
             self.assertRegex(text("counts"), r"^\d+ of 14 runs")
-            self.assertRegex(text("best"), r"Best so far\s+#\d+ a=\S+ b=\S+: y \S+ points")
+            self.assertRegex(text("best"), r"Best run\s+#\d+ a=\S+ b=\S+: y \S+ points")
             # A reader's place and settings survive a newer report.
             first = reports()
             browser.execute_script(

@@ -21,7 +21,7 @@ const std::string kToken = "0123456789abcdef0123456789abcdef";
 const std::string kSecret = "throughput 861";
 
 /// Short, so that the tests are.
-const cli::WebLimits kLimits{.request_s = 0.3, .response_s = 0.3, .header = 2048, .connections = 8};
+const cli::WebLimits kLimits{.request_s = 1, .response_s = 1, .header = 2048, .connections = 8};
 
 /// A server with the pages "" and "state.json", and "large", which fills every buffer.
 class Served {
@@ -205,7 +205,7 @@ TEST_CASE("A client that does not read is dropped", "[live]") {
   Served served;
   Client slow(served.port());
   slow.send("GET /" + kToken + "/large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   const std::string received = slow.rest();
   CHECK(slow.closed());
   CHECK(received.size() < (std::size_t{64} << 20));
