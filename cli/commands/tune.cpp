@@ -6,6 +6,7 @@
 #include "analysis/reference_point.h"
 #include "base/standard_streams.h"
 #include "cli/commands/commands.h"
+#include "cli/live/live_report.h"
 #include "cli/options/run_options.h"
 #include "cli/options/search_options.h"
 #include "cli/runs/confirm_optimum.h"
@@ -224,6 +225,7 @@ void describe_tune(Options& options) {
       "energy", po::value<std::string>()->value_name("ENERGY"),
       "limit on the energy of GPUs and processors that telemetry records, such as '2 kWh'");
   add_run_options(options);
+  add_live(options);
   add_search(options);
 }
 
@@ -232,7 +234,8 @@ int command_tune(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = search_directory(options, Executes::kDoetune);
   try {
-    return tune_directory(options, directory);
+    LiveReport live(options, directory, search_budget(options, directory.study));
+    return live.finish(tune_directory(options, directory));
   } catch (const runner::RunError& error) {
     report_with_location(directory.study, error);
   }

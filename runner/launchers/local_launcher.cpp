@@ -106,7 +106,8 @@ AttemptEnd end_of(const Attempt& attempt, EndCause cause, const std::string& sta
 
 }  // namespace
 
-LocalLauncher::LocalLauncher(Where where) : where_(where), events_(::epoll_create1(EPOLL_CLOEXEC)) {
+LocalLauncher::LocalLauncher(Where where)
+    : where_(where), had_before_(children()), events_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!events_.is_open()) throw std::system_error(errno, std::generic_category(), "epoll");
   int subreaper = 0;
   ::prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
@@ -394,6 +395,7 @@ bool LocalLauncher::kill_descendants(const Running& running) {
   for (;;) {
     std::vector<pid_t> found;
     for (const pid_t pid : children()) {
+      if (std::find(had_before_.begin(), had_before_.end(), pid) != had_before_.end()) continue;
       if (is_program(pid) || ::waitpid(pid, nullptr, WNOHANG) == pid) continue;
       const auto mark = mark_of(pid);
       if (mark ? *mark == running.mark : alone) found.push_back(pid);

@@ -17,7 +17,8 @@ namespace doetune::runner {
 
 /// Each attempt is a process group. When it ends, for whatever reason, all its descendants are
 /// killed: its group, and processes that left the group, which become children of this process
-/// (PR_SET_CHILD_SUBREAPER). If this process is killed, the attempts' programs are killed as well.
+/// (PR_SET_CHILD_SUBREAPER). Children that this process had before are left alone. If this process
+/// is killed, the attempts' programs are killed as well.
 ///
 /// Use it from one thread: an attempt's program dies with the thread that submitted it. The runner
 /// sleeps between events, except for telemetry, for watchdogs (memory and hang limits), and for
@@ -93,6 +94,7 @@ class LocalLauncher : public Launcher {
   bool is_program(pid_t pid) const;
 
   Where where_;
+  std::vector<pid_t> had_before_;  ///< children of this process, which no attempt started
   FileDescriptor events_;
   std::map<std::string, Running> running_;
   std::vector<LauncherEvent> reported_;
