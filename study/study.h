@@ -58,6 +58,20 @@ struct DesignSettings {
   std::string next_better = {};  ///< of a proposed design; empty if the study names a design
 };
 
+/// A limit on a response that a load has to keep.
+struct LoadLimit {
+  std::string response;  ///< a measured one
+  bool at_most = true;   ///< else: at least
+  double value = 0;
+};
+
+/// A factor with `search: largest`: in each run the largest setting that keeps the limits is
+/// searched. The design does not vary it; it is the response of its name.
+struct LoadSearch {
+  doe::Factor load;  ///< numeric, low > 0
+  std::vector<LoadLimit> limits;
+};
+
 /// Fixed for all runs: numbers are passed as numbers, anything else as a string.
 struct Setting {
   std::string name;
@@ -74,6 +88,7 @@ struct Study {
   std::vector<std::string> command;  ///< argument vector with {factor} placeholders
   std::vector<Setting> settings;
   std::vector<doe::Factor> factors;
+  std::optional<LoadSearch> search;
   doe::Region region;
   doe::Model model;
   std::string model_name;  ///< "quadratic", ..., or "listed"

@@ -39,6 +39,14 @@ std::string run_definition(const Study& study) {
   for (const Setting& setting : study.settings) {
     text += fmt::format("setting {} {}\n", setting.name, setting.text);
   }
+  if (!study.search) return text;
+  const doe::Factor& load = study.search->load;
+  text += fmt::format("search {} from {} to {} step {} of {}\n", load.name, load.low, load.high,
+                      load.step, fmt::join(load.levels, " "));
+  for (const LoadLimit& limit : study.search->limits) {
+    text +=
+        fmt::format("limit {} {} {}\n", limit.response, limit.at_most ? "<=" : ">=", limit.value);
+  }
   return text;
 }
 

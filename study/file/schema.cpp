@@ -66,6 +66,12 @@ Schema factor_schema() {
       {"unit", text(), "unit of the settings"},
       {"baseline", scalar(), "the current setting, used as the baseline of comparisons"},
       {"hard_to_change", boolean(), "whether changing it between runs is expensive"},
+      {"search", words({"largest"}),
+       "it is not varied by the design: each run searches its largest setting under `limits`, "
+       "which "
+       "is the response of its name"},
+      {"limits", map_of(text()),
+       "search: limits on responses, such as {time_to_first_token_p90: \"<= 0.2\"}"},
   });
 }
 
