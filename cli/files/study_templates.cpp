@@ -182,8 +182,8 @@ study: my-serving
 seed: 2026                        # fixes the run order and the requests
 
 workload: serving-load            # the load; also speaks Triton's protocol and plain HTTP (`api`)
-settings: {model: Qwen/Qwen2.5-7B-Instruct, prompt_tokens: "128..1024", output_tokens: 128, warmup: 10, duration: 30,
-           requests: 64}          # what a 90th percentile needs
+settings: {model: Qwen/Qwen2.5-7B-Instruct, prompt_tokens: "128..1024", output_tokens: 128,
+           warmup: 10, duration: 30, requests: 64}   # requests: what a 90th percentile needs
 
 factors:
   # Of the server. Those of which it is known that they may need more memory than there is can be
@@ -193,7 +193,8 @@ factors:
   kv_cache_dtype: {levels: [auto, fp8], baseline: auto}
   # Of the load: in each run the largest that keeps these limits, which are on responses below.
   request_rate: {low: 1, high: 128, unit: requests/s, baseline: 8, search: largest,
-                 limits: {time_to_first_token_p90: "<= 0.5", inter_token_latency_p90: "<= 0.05", error_share: "<= 0.01"}}
+                 limits: {time_to_first_token_p90: "<= 0.5", inter_token_latency_p90: "<= 0.05",
+                          error_share: "<= 0.01"}}
 
 model: quadratic
 design: {type: d-optimal, runs: 18}
@@ -208,8 +209,9 @@ responses:
 run:
   # Starts a server for each run, on a free port. Where some factors need no restart, mark the others
   # hard_to_change: a server then lives through several runs.
-  set_up: [vllm, serve, "{model}", --host, "{host}", --port, "{port}", --max-num-seqs, "{max_num_seqs}",
-           --max-num-batched-tokens, "{max_num_batched_tokens}", --kv-cache-dtype, "{kv_cache_dtype}"]
+  set_up: [vllm, serve, "{model}", --host, "{host}", --port, "{port}",
+           --max-num-seqs, "{max_num_seqs}", --max-num-batched-tokens, "{max_num_batched_tokens}",
+           --kv-cache-dtype, "{kv_cache_dtype}"]
   ready: "http://{host}:{port}/health"
   ready_within: 20 min
   gpus_per_run: 1

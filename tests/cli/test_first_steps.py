@@ -4,10 +4,11 @@ import fcntl
 import json
 import os
 import re
+from unittest import mock
 
 from cli_case import STUDY, CliCase, main
 
-TEMPLATES = ("inference", "training", "own-inference", "own-training", "import", "slurm")
+TEMPLATES = ("inference", "training", "own-inference", "own-training", "import", "serving", "slurm")
 
 
 class FirstSteps(CliCase):
@@ -20,8 +21,11 @@ class FirstSteps(CliCase):
         schema = json.loads(self.doetune("schema").stdout)
         self.assertEqual(set(TEMPLATES), set(re.findall(
             r"(?:\. |; )([a-z-]+): ", " ".join(self.doetune("init", "--help").stdout.split()))))
-        for program in ("bench", "train"):
+        for program in ("bench", "train", "vllm"):
             self.write_program(program, "#!/bin/sh\nexit 1\n")
+        path = mock.patch.dict(os.environ, PATH=f"{self.directory}:{os.environ['PATH']}")
+        path.start()
+        self.addCleanup(path.stop)
         for name in TEMPLATES:
             file = f"{name}.yaml"
             self.doetune("init", "--template", name, file)

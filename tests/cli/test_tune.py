@@ -336,11 +336,11 @@ class Replay(CliCase):
         self.write("table.csv", "\n".join(lines) + "\n")
 
     def test_strategies_against_a_table(self):
-        told = self.json_of("replay", "tune.yaml", "table.csv", "--searches", 4, "--budget", "8,14", "--noise", "0.01")
+        told = self.json_of("replay", "tune.yaml", "table.csv", "--searches", 8, "--budget", "8,14", "--noise", "0.01")
         by_name = {one["strategy"]: one for one in told["strategies"]}
         self.assertEqual(list(by_name), ["tune", "one-shot", "random"])
         tune, random = by_name["tune"]["budgets"][1], by_name["random"]["budgets"][1]
-        self.assertEqual((tune["runs"], len(tune["worth"])), (14, 4))
+        self.assertEqual((tune["runs"], len(tune["worth"])), (14, 8))
         self.assertGreaterEqual(tune["median"], 0.97)
         self.assertGreater(tune["median"], random["median"])
         self.assertEqual(tune["failing"], 0)

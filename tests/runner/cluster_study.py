@@ -123,7 +123,7 @@ class Study:
             doetune.kill()
             doetune.wait()
 
-    def run(self, timeout=60):
+    def run(self, timeout=120):
         """Returns doetune's exit code."""
         return self.start().wait(timeout)
 

@@ -163,7 +163,7 @@ class SlurmTest(ClusterTest):
         self.check_all(study)
 
     def test_node_crashed(self):
-        study = self.study(20, seconds=5)
+        study = self.study(20, seconds=8)
         doetune = study.start()
         study.wait_for(lambda: len(study.executed()) >= 16)  # both nodes are full
         cluster("node", "2", "crash")
