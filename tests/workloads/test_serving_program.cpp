@@ -203,7 +203,7 @@ TEST_CASE("requests come from a file, and goodput from limits", "[serving]") {
 }
 
 TEST_CASE("several threads share the load", "[serving]") {
-  const Run closed = run({"--delay", "0.001"}, {"--threads", "3", "--concurrency", "8"});
+  const Run closed = run({"--delay", "0.02"}, {"--threads", "3", "--concurrency", "8"});
   REQUIRE(closed.code == 0);
   CHECK(response(closed, "requests_per_second") * response(closed, "latency") ==
         Approx(8).epsilon(0.3));
