@@ -207,8 +207,8 @@ responses:
   error_share: {}
 
 run:
-  # Starts a server for each run, on a free port. Where some factors need no restart, mark the others
-  # hard_to_change: a server then lives through several runs.
+  # Starts a server for each run, on a free port. Where some factors need no restart, mark the
+  # others hard_to_change: a server then lives through several runs.
   set_up: [vllm, serve, "{model}", --host, "{host}", --port, "{port}",
            --max-num-seqs, "{max_num_seqs}", --max-num-batched-tokens, "{max_num_batched_tokens}",
            --kv-cache-dtype, "{kv_cache_dtype}"]
