@@ -71,7 +71,8 @@ Matrix CpuWeights::matrix(TensorKind first, TensorKind last, int layer) const {
     return tensor.kind == first && tensor.layer == layer;
   });
   Matrix matrix{begin->offset, 0, begin->columns};
-  for (auto tensor = begin; tensor != tensors_.end() && tensor->kind <= last; ++tensor)
+  for (auto tensor = begin;
+       tensor != tensors_.end() && tensor->layer == layer && tensor->kind <= last; ++tensor)
     matrix.rows += tensor->rows;
   return matrix;
 }
