@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "analysis/best_run.h"
 #include "analysis/blocks.h"
@@ -13,6 +14,8 @@
 #include "study/directory/journal.h"
 #include "study/directory/original_file.h"
 #include "study/directory/results.h"
+#include "study/learnt_runs.h"
+#include "surfaces/models/headroom.h"
 #include "surfaces/optimum/range_ends.h"
 
 namespace doetune::analysis {
@@ -63,7 +66,8 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response,
   std::vector<double> values;
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = analysis.records.find(run.run);
-    if (record == analysis.records.end() || (run.validates() && !with_confirmation)) continue;
+    if (record == analysis.records.end()) continue;
+    if (study::tests_prediction(directory.plan, run) && !with_confirmation) continue;
     if (record->second.status != study::RunStatus::kCompleted) continue;
     const auto value = record->second.responses.find(response.name);
     if (value == record->second.responses.end()) continue;
@@ -92,24 +96,39 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response,
   return runs;
 }
 
+void add_derived(const study::StudyDirectory& directory, std::map<int, study::RunRecord>& records) {
+  for (auto& [run, record] : records) {
+    const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
+    study::add_derived_responses(directory.study, planned, record);
+  }
+}
+
 /// From the final record of each run. Of the confirmation runs, only those count that found a
 /// configuration infeasible: it is not to be recommended again.
 std::optional<surfaces::Feasibility> completion_model(
     const study::StudyDirectory& directory, const std::map<int, study::RunRecord>& records) {
   std::vector<Eigen::VectorXd> points;
   std::vector<bool> completed;
+  std::vector<double> headroom;
+  const std::map<std::string, double> capacities = directory.study.capacities();
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = records.find(run.run);
     if (record == records.end()) continue;
     const study::RunStatus status = record->second.status;
     if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
-    if (run.validates() && status == study::RunStatus::kCompleted) continue;
+    if (study::tests_prediction(directory.plan, run) && status == study::RunStatus::kCompleted)
+      continue;
     if (record->second.same_as) continue;  // not executed, so no further evidence
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
     completed.push_back(status == study::RunStatus::kCompleted);
+    headroom.push_back(surfaces::headroom_of(record->second.responses, capacities)
+                           .value_or(std::numeric_limits<double>::quiet_NaN()));
   }
   const auto able = std::count(completed.begin(), completed.end(), true);
-  if (able == 0 || able == static_cast<long>(completed.size())) return std::nullopt;
+  const auto read = std::count_if(headroom.begin(), headroom.end(),
+                                  [](double value) { return !std::isnan(value); });
+  const bool all_able = able == static_cast<long>(completed.size());
+  if (able == 0 || (all_able && read < surfaces::kMinReadings)) return std::nullopt;
   Eigen::MatrixXd coded(points.size(), directory.study.factors.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
     coded.row(static_cast<Eigen::Index>(i)) = points[i].transpose();
@@ -121,7 +140,35 @@ std::optional<surfaces::Feasibility> completion_model(
                                   ? std::nullopt
                                   : std::optional(known->second));
   }
-  return surfaces::fit_feasibility(directory.study.factors, coded, completed, infeasible_when);
+  return surfaces::fit_feasibility(
+      directory.study.factors, coded, completed, infeasible_when, 256,
+      Eigen::Map<const Eigen::VectorXd>(headroom.data(), static_cast<long>(headroom.size())));
+}
+
+/// The lowest and highest measured value of a response; empty if no completed run has one.
+std::optional<surfaces::Interval> measured_range(const Analysis& analysis,
+                                                 const std::string& response) {
+  std::optional<surfaces::Interval> range;
+  for (const auto& [run, record] : analysis.records) {
+    const auto value = record.responses.find(response);
+    if (record.status != study::RunStatus::kCompleted || value == record.responses.end()) continue;
+    if (!range) range = {value->second, value->second};
+    range->low = std::min(range->low, value->second);
+    range->high = std::max(range->high, value->second);
+  }
+  return range;
+}
+
+/// A capacity that completed runs exceed is none, or in another unit.
+void check_capacities(Analysis& analysis) {
+  for (const auto& [name, capacity] : analysis.directory->study.capacities()) {
+    const auto range = measured_range(analysis, name);
+    if (!range || range->high <= capacity) continue;
+    analysis.warnings.push_back(
+        fmt::format("{}: a completed run used {:.6g}, more than its capacity, {:.6g}; expected the "
+                    "capacity that runs end of, in the unit of the response",
+                    name, range->high, capacity));
+  }
 }
 
 /// What the study asks for, or the highest probability of a completed run if that is less: there
@@ -269,20 +316,6 @@ void close_ramps(surfaces::OptimumRequest& request, const std::vector<surfaces::
   }
 }
 
-/// The lowest and highest measured value of a response; empty if no completed run has one.
-std::optional<surfaces::Interval> measured_range(const Analysis& analysis,
-                                                 const std::string& response) {
-  std::optional<surfaces::Interval> range;
-  for (const auto& [run, record] : analysis.records) {
-    const auto value = record.responses.find(response);
-    if (record.status != study::RunStatus::kCompleted || value == record.responses.end()) continue;
-    if (!range) range = {value->second, value->second};
-    range->low = std::min(range->low, value->second);
-    range->high = std::max(range->high, value->second);
-  }
-  return range;
-}
-
 /// Where no optimum can be predicted, the best measured run is the answer. Responses without a
 /// surface get their goals, with ramps over the measured values.
 void take_measured(Analysis& analysis, const AnalysisOptions& options) {
@@ -343,7 +376,9 @@ int Analysis::completed() const {
 }
 
 std::optional<surfaces::Feasibility> completion_model(const study::StudyDirectory& directory) {
-  return completion_model(directory, study::final_records(study::read_journal(directory).records));
+  auto records = study::final_records(study::read_journal(directory).records);
+  add_derived(directory, records);
+  return completion_model(directory, records);
 }
 
 Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
@@ -355,10 +390,8 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
   if (auto edited = study::edited_original(directory)) {
     analysis.warnings.push_back(std::move(*edited));
   }
-  for (auto& [run, record] : analysis.records) {
-    const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
-    study::add_derived_responses(directory.study, planned, record);
-  }
+  add_derived(directory, analysis.records);
+  check_capacities(analysis);
   std::vector<ResponseRuns> runs(directory.study.responses.size());
   parallel_for(static_cast<int>(runs.size()), 0, [&](int r) {
     const auto response = static_cast<std::size_t>(r);

@@ -73,8 +73,7 @@ struct ResponseAnalysis {
   std::shared_ptr<const surfaces::Surface> other = {};
   /// What lines and contours show of it, if that is not the surface itself.
   std::shared_ptr<const surfaces::Surface> smooth = {};
-  /// Of the surface, for settings that are chosen by it; null for a parametric model, and without
-  /// an error estimate.
+  /// Of the surface, for settings that are chosen by it; null without an error estimate.
   std::shared_ptr<const surfaces::Posterior> posterior = {};
   doe::SurfaceType kind = doe::SurfaceType::kPolynomial;
 

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/gaussian_process_posterior.h"
+#include "surfaces/models/parametric_posterior.h"
 #include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/selection/estimable.h"
 #include "surfaces/selection/sequential_models.h"
@@ -128,6 +129,11 @@ class ResponseFit {
   std::shared_ptr<const surfaces::Posterior> posterior() const {
     if (const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(result_.other.get())) {
       return std::make_shared<const surfaces::GaussianProcessPosterior>(*process);
+    }
+    if (const auto* fit = dynamic_cast<const surfaces::ParametricFit*>(result_.other.get())) {
+      auto parametric = surfaces::ParametricPosterior::of(*fit, runs_.coded);
+      if (!parametric) return nullptr;
+      return std::make_shared<const surfaces::ParametricPosterior>(*std::move(parametric));
     }
     if (!result_.fit || result_.other) return nullptr;
     auto shrunken =

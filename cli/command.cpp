@@ -40,7 +40,7 @@ std::vector<OptionRow> Options::rows() const {
     const std::string short_name =
         option->canonical_display_name(po::command_line_style::allow_dash_for_short);
     rows.push_back({"--" + option->long_name(), short_name.starts_with('-') ? short_name : "",
-                    option->semantic()->max_tokens() == 0 ? "" : option->semantic()->name(),
+                    option->semantic()->min_tokens() == 0 ? "" : option->semantic()->name(),
                     option->description()});
   }
   return rows;

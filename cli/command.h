@@ -64,7 +64,7 @@ struct Choices {
 struct OptionRow {
   std::string name;        ///< "--output"
   std::string short_name;  ///< "-o", or empty
-  std::string value;       ///< "DIR"; empty if it takes no value
+  std::string value;       ///< "DIR"; empty if it needs no value
   std::string description;
 };
 

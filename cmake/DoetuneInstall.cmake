@@ -1,5 +1,5 @@
 # Where installed files go. Nothing in them names the prefix, so an installed tree can be moved:
-#   bin/                        doetune, doetune-attempt
+#   bin/                        doetune, doetune-attempt, doetune-search
 #   libexec/doetune/            workloads/, and the libraries they open where a GPU is asked for
 #   share/                      manual pages, completions for shells
 #   include/doetune/, lib/      the modules as libraries, for find_package(doetune)

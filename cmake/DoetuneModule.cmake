@@ -15,31 +15,47 @@ function(doetune_compile_settings target)
   endif()
 endfunction()
 
-# Neighbours in the list of sources are compiled together where CMAKE_UNITY_BUILD is on: what they
-# include is then compiled once for all of them.
-function(doetune_compile_together target batch_size sources)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+# Sets `result` to what is compiled in place of `sources`: batches of neighbours in the list, so that what
+# they include is compiled once for each batch. A batch includes its sources relative to the project: in
+# every clone it is the same text to a compiler cache. (CMake's own unity builds include absolute paths.)
+function(doetune_batches result target batch_size sources)
+  if(DOETUNE_BATCH EQUAL 1)
+    set(${result} ${sources} PARENT_SCOPE)
+    return()
+  endif()
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set(batches "")
+  set(text "")
   set(count 0)
+  list(LENGTH sources length)
   foreach(source IN LISTS sources)
-    math(EXPR batch "${count} / ${batch_size}")
+    string(APPEND text "#include \"${folder}/${source}\"\n")
     math(EXPR count "${count} + 1")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP batch_${batch})
+    math(EXPR place "${count} % ${batch_size}")
+    if(place EQUAL 0 OR count EQUAL length)
+      list(LENGTH batches number)
+      set(batch ${CMAKE_CURRENT_BINARY_DIR}/${target}_${number}.cpp)
+      file(CONFIGURE OUTPUT ${batch} CONTENT "${text}" @ONLY)
+      list(APPEND batches ${batch})
+      set(text "")
+    endif()
   endforeach()
+  set(${result} ${batches} PARENT_SCOPE)
 endfunction()
 
 # doetune_module(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [MODULES doe ...] [LIBRARIES ext ...] [COLD]
-# [BATCH n]): sources that are compiled alone have names of their own that others have too; a cold
-# module waits for files and programs, so that releases optimise it less; BATCH in place of
+# [BATCH n]): sources that are compiled alone have compiler options of their own, or names that others have
+# too; a cold module waits for files and programs, so that releases optimise it less; BATCH in place of
 # DOETUNE_BATCH.
 function(doetune_module name)
   cmake_parse_arguments(MODULE "COLD" "BATCH" "SOURCES;ALONE;MODULES;LIBRARIES" ${ARGN})
   if(NOT MODULE_BATCH)
     set(MODULE_BATCH ${DOETUNE_BATCH})
   endif()
-  add_library(doetune_${name} STATIC ${MODULE_SOURCES} ${MODULE_ALONE})
+  doetune_batches(compiled doetune_${name} ${MODULE_BATCH} "${MODULE_SOURCES}")
+  add_library(doetune_${name} STATIC ${compiled} ${MODULE_ALONE})
   add_library(doetune::${name} ALIAS doetune_${name})
   doetune_compile_settings(doetune_${name})
-  doetune_compile_together(doetune_${name} ${MODULE_BATCH} "${MODULE_SOURCES}")
   if(MODULE_COLD)
     target_compile_options(doetune_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
@@ -49,12 +65,13 @@ endfunction()
 
 # doetune_test(<name> SOURCES a.cpp ... LIBRARIES ... [PROPERTIES ...] [COLD]): one Catch2 program, one
 # ctest entry a case. A case that warns "skipped: why" is reported as skipped. The code of a cold test
-# waits for programs and files: it is not optimised, and compiles in half the time.
+# waits for programs and files: it is not optimised, and compiles in half the time. A case with the tag [long]
+# does many times what shorter ones do once, which shows sanitizers nothing new: it runs without them.
 function(doetune_test name)
   cmake_parse_arguments(TEST "COLD" "" "SOURCES;LIBRARIES;PROPERTIES" ${ARGN})
-  add_executable(test_${name} ${TEST_SOURCES})
+  doetune_batches(compiled test_${name} ${DOETUNE_BATCH} "${TEST_SOURCES}")
+  add_executable(test_${name} ${compiled})
   doetune_compile_settings(test_${name})
-  doetune_compile_together(test_${name} ${DOETUNE_BATCH} "${TEST_SOURCES}")
   # GCC 12 takes Eigen's storage, default-constructed in a test, for uninitialised.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>
                                               $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
@@ -62,6 +79,9 @@ function(doetune_test name)
     target_compile_options(test_${name} PRIVATE -O0)
   endif()
   target_link_libraries(test_${name} PRIVATE doetune_test_main ${TEST_LIBRARIES})
-  catch_discover_tests(test_${name} TEST_PREFIX "${name}: "
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+    set(cases TEST_SPEC "~[long]")
+  endif()
+  catch_discover_tests(test_${name} ${cases} TEST_PREFIX "${name}: "
     PROPERTIES TIMEOUT 600 SKIP_REGULAR_EXPRESSION "skipped: " ${TEST_PROPERTIES})
 endfunction()

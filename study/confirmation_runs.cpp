@@ -4,17 +4,19 @@
 #include <set>
 
 #include "base/random.h"
+#include "study/learnt_runs.h"
 
 namespace doetune::study {
 namespace {
 
 using doe::PointType;
 
-/// The blocks that contain confirmation runs at these settings.
+/// The blocks that contain confirmation runs at these settings, and test them still.
 std::set<int> blocks_of(const Plan& plan, const std::vector<double>& settings) {
   std::set<int> blocks;
   for (const PlannedRun& run : plan.runs) {
-    if (run.type == PointType::kConfirmation && run.settings == settings) blocks.insert(run.block);
+    if (run.type != PointType::kConfirmation || run.settings != settings) continue;
+    if (!has_learnt_from(plan, run)) blocks.insert(run.block);
   }
   return blocks;
 }
@@ -76,6 +78,7 @@ std::vector<OtherConfirmation> other_confirmations(const Plan& plan,
   std::vector<OtherConfirmation> others;
   for (const PlannedRun& run : plan.runs) {
     if (run.type != PointType::kConfirmation || run.settings == settings) continue;
+    if (has_learnt_from(plan, run)) continue;
     auto other = std::find_if(others.begin(), others.end(), [&](const OtherConfirmation& known) {
       return known.settings == run.settings;
     });

@@ -22,8 +22,8 @@ struct ValidationRuns {
   std::vector<int> all() const;
 };
 
-/// The runs of the plan that test these settings. Each optimum has blocks of its own, so that its
-/// baseline runs are those in the blocks of its confirmation runs.
+/// The runs of the plan that test these settings (learnt_runs.h). Each optimum has blocks of its
+/// own, so that its baseline runs are those in the blocks of its confirmation runs.
 ValidationRuns validation_runs(const Plan& plan, const ValidatedSettings& assessed);
 
 /// The plan with runs appended until there are `runs` confirmation runs and as many baseline runs
@@ -38,7 +38,7 @@ struct OtherConfirmation {
   std::vector<int> runs;
 };
 
-/// Confirmation runs at other settings than these, in the order of their first runs.
+/// The same of other settings than these, in the order of their first confirmation runs.
 std::vector<OtherConfirmation> other_confirmations(const Plan& plan,
                                                    const std::vector<double>& settings);
 

@@ -62,6 +62,7 @@ class Reader {
     }
     study_.fit = read_fit(root_["fit"], study_.fit, study_.factors, file_);
     read_responses();
+    check_search();
     read_run_section();
     study_.feasibility = number_at(root_, "feasibility").value_or(study_.feasibility);
     read_infeasible_when();
@@ -140,7 +141,57 @@ class Reader {
     if (factors.size() == 0) fail(factors, "factors: a study needs at least one factor");
     for (const auto& entry : factors) {
       check_name(entry.first, "factor");
-      study_.factors.push_back(read_factor(entry.first.Scalar(), entry.second, file_));
+      entry.second["search"] ? read_search(entry.first, entry.second)
+                             : read_varied(entry.first, entry.second);
+    }
+    if (study_.factors.empty()) {
+      fail(factors, "factors: a study needs a factor beside the one that is searched");
+    }
+  }
+
+  void read_varied(const YAML::Node& key, const YAML::Node& node) {
+    if (node["limits"]) {
+      fail(node["limits"], fmt::format("factor '{}': limits need search: largest", key.Scalar()));
+    }
+    study_.factors.push_back(read_factor(key.Scalar(), node, file_));
+  }
+
+  void read_search(const YAML::Node& key, const YAML::Node& node) {
+    if (study_.search) {
+      fail(node["search"], fmt::format("factor '{}': only one factor can be searched, and '{}' is",
+                                       key.Scalar(), study_.search->load.name));
+    }
+    study_.search = read_load_search(key.Scalar(), node, file_);
+    names_.erase(key.Scalar());  // it is a response too
+  }
+
+  /// The searched factor is a response, and its limits are on others.
+  void check_search() {
+    if (!study_.search) return;
+    const std::string& name = study_.search->load.name;
+    const YAML::Node node = root_["factors"][name];
+    const auto found = std::find_if(study_.responses.begin(), study_.responses.end(),
+                                    [&](const Response& r) { return r.name == name; });
+    if (found == study_.responses.end()) {
+      fail(node, fmt::format("factor '{0}': what the search finds is a response: add it to "
+                             "responses, as {0}: {{goal: maximize}}",
+                             name));
+    }
+    if (!found->formula.empty() || !found->pattern.empty()) {
+      fail(root_["responses"][name],
+           fmt::format("response '{}' is what the search finds; it has no formula or pattern",
+                       name));
+    }
+    if (found->unit.empty()) found->unit = study_.search->load.unit;
+    std::vector<std::string> measured;
+    for (const Response& response : study_.responses) {
+      if (response.formula.empty() && response.name != name) measured.push_back(response.name);
+    }
+    for (const LoadLimit& limit : study_.search->limits) {
+      if (std::find(measured.begin(), measured.end(), limit.response) != measured.end()) continue;
+      fail(node["limits"][limit.response],
+           fmt::format("factor '{}': limits: there is no measured response '{}'{}", name,
+                       limit.response, did_you_mean_or_list(limit.response, measured)));
     }
   }
 
@@ -255,6 +306,11 @@ class Reader {
   void read_run_section() {
     const YAML::Node node = root_["run"];
     study_.run = read_run(node, study_.factors, file_);
+    if (study_.search && study_.run.processes) {
+      fail(node["processes"],
+           "run.processes: a program of several ranks cannot be searched for its "
+           "largest load (search: largest)");
+    }
     if (study_.run.telemetry_hz == 0 && uses_quantities(study_)) {
       fail(node["telemetry"],
            "run.telemetry: is 0, but a response or a formula uses what telemetry measures");
@@ -291,6 +347,14 @@ std::vector<std::string> Study::factor_names() const {
   std::vector<std::string> names;
   for (const doe::Factor& factor : factors) names.push_back(factor.name);
   return names;
+}
+
+std::map<std::string, double> Study::capacities() const {
+  std::map<std::string, double> capacities;
+  for (const Response& response : responses) {
+    if (response.capacity) capacities[response.name] = *response.capacity;
+  }
+  return capacities;
 }
 
 std::vector<std::string> formula_names(const Study& study) {

@@ -43,6 +43,8 @@ struct Response {
   double importance = 1;         ///< exponent of this response in the overall desirability
   double confidence = 0.9;       ///< probability with which a limit is to be met, where possible
   doe::LimitOf of = doe::LimitOf::kRun;
+  /// Of a use of memory or another resource: runs that would need more are infeasible.
+  std::optional<double> capacity = {};
   doe::TransformType transform = doe::TransformType::kNone;
   FitSettings fit;      ///< the study's `fit`, unless the response overrides it
   std::string formula;  ///< expression in other responses; empty if measured
@@ -54,6 +56,20 @@ struct DesignSettings {
   doe::DesignOptions options;
   std::filesystem::path table;   ///< type `table`: path of the CSV file, relative to the study file
   std::string next_better = {};  ///< of a proposed design; empty if the study names a design
+};
+
+/// A limit on a response that a load has to keep.
+struct LoadLimit {
+  std::string response;  ///< a measured one
+  bool at_most = true;   ///< else: at least
+  double value = 0;
+};
+
+/// A factor with `search: largest`: in each run the largest setting that keeps the limits is
+/// searched. The design does not vary it; it is the response of its name.
+struct LoadSearch {
+  doe::Factor load;  ///< numeric, low > 0
+  std::vector<LoadLimit> limits;
 };
 
 /// Fixed for all runs: numbers are passed as numbers, anything else as a string.
@@ -72,6 +88,7 @@ struct Study {
   std::vector<std::string> command;  ///< argument vector with {factor} placeholders
   std::vector<Setting> settings;
   std::vector<doe::Factor> factors;
+  std::optional<LoadSearch> search;
   doe::Region region;
   doe::Model model;
   std::string model_name;  ///< "quadratic", ..., or "listed"
@@ -91,6 +108,7 @@ struct Study {
 
   const Response* find_response(const std::string& name) const;
   std::vector<std::string> factor_names() const;
+  std::map<std::string, double> capacities() const;  ///< of the responses that have one
 };
 
 /// Whether any factor is expensive to change, so that runs are grouped into whole plots.

@@ -24,6 +24,7 @@ std::optional<surfaces::Optimum> answer(const Problem& problem,
   const SurrogateModels models(problem, so_far, kCompletionDraws);
   surfaces::OptimumRequest request{problem.factors, problem.region, {}, {}};
   request.max_enumerated = kMaxEnumerated;
+  request.threads = problem.threads;
   for (const Observation& observation : so_far) {
     if (!observation.completed) request.region = request.region.without(observation.settings);
   }
@@ -34,7 +35,7 @@ std::optional<surfaces::Optimum> answer(const Problem& problem,
     request.responses.push_back({objective.name, surface, objective.goal});
     if (const surfaces::GaussianProcess* process = models.process(o)) {
       request.responses.back().posterior =
-          std::make_shared<surfaces::GaussianProcessPosterior>(*process);
+          std::make_shared<surfaces::GaussianProcessPosterior>(*process, problem.threads);
     }
   }
   if (const surfaces::Feasibility* feasibility = models.feasibility()) {

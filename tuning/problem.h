@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,20 +25,41 @@ struct Objective {
   surfaces::Transform transform = surfaces::Transform::kNone;
 };
 
+/// What runs cost. Proposals are compared by what they are worth per cost, in units of a mean run:
+/// (t + [other hard-to-change settings than those in place] change) weight, t the time of the run
+/// over the mean time if `by_time`, else 1.
+struct RunCost {
+  bool by_time = false;
+  double change = 0;                                   ///< in units of a mean run
+  std::optional<Settings> in_place = {};               ///< empty: any run is a change
+  std::function<double(const Settings&)> weight = {};  ///< the number of GPUs; empty: 1
+};
+
 struct Problem {
   std::vector<doe::Factor> factors;
   doe::Region region;
   std::vector<Objective> objectives;  ///< at least one
   surfaces::InfeasibleDirections infeasible_when = {};
+  std::map<std::string, double> capacities = {};  ///< by response: see surfaces/models/headroom.h
   double feasibility = 0.95;  ///< the probability of completing of what is recommended
   std::uint64_t seed = 0;
+  bool front = false;  ///< several goals without preference: their Pareto front is wanted
+  RunCost cost = {};
+  int threads = 0;  ///< no result depends on it; 0: all hardware threads
 };
 
 /// A run that has ended.
 struct Observation {
   Settings settings;
   bool completed = true;                 ///< false: these settings cannot run
-  std::map<std::string, double> values;  ///< of the objectives, if it completed
+  std::map<std::string, double> values;  ///< of the responses, if it completed
+  double seconds = 0;                    ///< it took; 0: unknown
 };
+
+/// Whether two settings agree in every factor that is hard to change.
+bool same_whole_plot(const Problem& problem, const Settings& a, const Settings& b);
+
+/// Whether any factor is hard to change.
+bool has_whole_plots(const Problem& problem);
 
 }  // namespace doetune::tuning

@@ -15,8 +15,9 @@ struct Proposal {
   /// The expected improvement on the best of the runs so far, relative to it, times the probability
   /// of completing and of meeting the limits: Utility::relative. Empty while no run meets the
   /// limits: then the settings that most probably do are proposed; and before the runs support
-  /// models: then settings far from all runs. A gain below 1 % is the largest there is: the
-  /// settings are then those of the largest with predictive standard deviations inflated threefold.
+  /// models: then settings far from all runs. A gain below 1 % is the largest there is, whatever
+  /// runs cost: the settings are then those of the largest with predictive standard deviations
+  /// inflated threefold.
   std::optional<double> gain;
   double completes = 1;     ///< the probability that the run completes
   double meets_limits = 1;  ///< the probability that the means there meet all limits
@@ -35,10 +36,16 @@ struct Proposal {
 ///
 /// where Z is standard normal, m the mean of a Gaussian process and d what a run would change it by
 /// (Means::learnt), averaged over draws of the parameters of the processes. Repeating x* is worth
-/// little once its mean is known well. Sources: Jones, Schonlau & Welch (1998), J. Global
-/// Optimization 13, 455; Huang, Allen, Notz & Zeng (2006), J. Global Optimization 34, 441 (noise);
-/// Gardner et al. (2014), ICML 31, 937 (constraints); Snoek, Larochelle & Adams (2012), NeurIPS 25
-/// (draws of the parameters).
+/// little once its mean is known well. Chosen are the settings with most of this per cost
+/// (RunCost).
+///
+/// Of the Pareto front (Problem::front), the improvement is that of the volume between the front of
+/// the means at settings that were run and a point a little worse than all that was measured, by
+/// joint draws of the goals: expected hypervolume improvement. Sources: Jones, Schonlau & Welch
+/// (1998), J. Global Optimization 13, 455; Huang, Allen, Notz & Zeng (2006), J. Global Optimization
+/// 34, 441 (noise); Gardner et al. (2014), ICML 31, 937 (constraints); Snoek, Larochelle & Adams
+/// (2012), NeurIPS 25 (draws of the parameters, improvement per cost); Daulton, Balandat & Bakshy
+/// (2021), NeurIPS 34 (hypervolume with noise).
 std::vector<Proposal> next_runs(const Problem& problem, const std::vector<Observation>& so_far,
                                 int batch = 1, const std::vector<Settings>& under_way = {});
 

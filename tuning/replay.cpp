@@ -85,13 +85,18 @@ class OneSearch {
         problem_(system.problem()),
         random_(problem_.seed, static_cast<std::uint64_t>(index)) {
     problem_.seed = random_.next();
+    problem_.threads = 1;  // other searches have the others
   }
 
-  /// Makes runs until there are so many, and gives the worth of the answer.
+  /// Makes runs until there are so many, and gives the worth of the answer. A search whose budget
+  /// has another start is another search.
   double worth_after(int runs) {
     if (options_.strategy == Strategy::kOneShot) {
-      so_far_.clear();
+      begin_anew();
       run_all(start(problem_, runs));
+    } else if (options_.strategy == Strategy::kTune && start_size(problem_, runs) != start_size_) {
+      begin_anew();
+      start_size_ = start_size(problem_, runs);
     }
     while (static_cast<int>(so_far_.size()) < runs) {
       const std::size_t before = so_far_.size();
@@ -107,15 +112,17 @@ class OneSearch {
  private:
   std::vector<Settings> next(int most) {
     if (options_.strategy == Strategy::kRandom) return {drawn()};
-    const int largest = *std::max_element(options_.budgets.begin(), options_.budgets.end());
-    if (so_far_.empty()) {
-      return start(problem_, std::min(most, start_size(problem_, largest)));
-    }
+    if (so_far_.empty()) return start(problem_, std::min(most, start_size_));
     std::vector<Settings> settings;
     for (const Proposal& proposal : next_runs(problem_, so_far_, std::min(most, options_.batch))) {
       settings.push_back(proposal.settings);
     }
     return settings;
+  }
+
+  void begin_anew() {
+    so_far_.clear();
+    runs_to_best_.reset();
   }
 
   Settings drawn() { return system_.settings(random_.below(system_.size())); }
@@ -142,6 +149,7 @@ class OneSearch {
   const ReplayOptions& options_;
   Problem problem_;
   RandomStream random_;
+  int start_size_ = 0;
   std::vector<Observation> so_far_;
   std::optional<int> runs_to_best_;
 };

@@ -47,7 +47,8 @@ class RecordedSystem {
   std::shared_ptr<std::map<Settings, Row>> rows_;
 };
 
-/// tune      a start and then proposals (next_runs), answered by answer()
+/// tune      a start and then proposals (next_runs), answered by answer(); budgets with the same
+///           start_size are stages of one search, others have searches of their own
 /// one-shot  all runs space-filling, answered the same way
 /// random    configurations drawn at random, answered by the best measured
 enum class Strategy { kTune, kOneShot, kRandom };
@@ -73,8 +74,8 @@ struct ReplayedBudget {
 
 struct Replayed {
   std::vector<ReplayedBudget> budgets;  ///< in the order of the options
-  /// By search: the number of runs after which a run, by its true worth, was first within 2 % of
-  /// the best; empty if none was.
+  /// By search of the largest budget: the number of runs after which a run, by its true worth, was
+  /// first within 2 % of the best; empty if none was.
   std::vector<std::optional<int>> runs_to_best;
 };
 

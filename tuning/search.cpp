@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/confirmation.h"
 #include "analysis/format.h"
@@ -28,16 +29,65 @@ std::vector<NextRun> planned(study::StudyDirectory& directory,
   std::vector<NextRun> runs;
   if (proposals.empty()) return runs;
   const std::size_t before = directory.plan.runs.size();
-  study::extend_directory(directory, with_proposals(directory.plan, proposals));
+  study::extend_directory(directory, with_proposals(directory.study, directory.plan, proposals));
   for (std::size_t i = 0; i < proposals.size(); ++i) {
     runs.push_back({directory.plan.runs[before + i], proposals[i]});
   }
   return runs;
 }
 
-std::vector<Proposal> proposals_for(const study::StudyDirectory& directory, int batch) {
-  const auto records = records_of(directory);
-  return next_runs(open_problem(directory, records), observations_of(directory, records), batch);
+/// The first of the proposals that need at most so many changes of hard-to-change settings.
+std::vector<Proposal> first_plots(const Problem& problem, std::vector<Proposal> proposals,
+                                  int plots) {
+  if (!has_whole_plots(problem)) return proposals;
+  std::optional<Settings> in_place = problem.cost.in_place;
+  for (std::size_t i = 0; i < proposals.size(); ++i) {
+    const Settings& settings = proposals[i].settings;
+    if (!in_place || !same_whole_plot(problem, settings, *in_place)) --plots;
+    if (plots < 0) {
+      proposals.resize(i);
+      break;
+    }
+    in_place = settings;
+  }
+  return proposals;
+}
+
+/// What runs and set-ups have taken.
+struct Spent {
+  double seconds = 0, gpu_seconds = 0, joules = 0;
+  bool knows_power = false;
+};
+
+Spent spent_on(const std::vector<study::RunRecord>& records) {
+  Spent spent;
+  for (const study::RunRecord& record : records) {
+    const double seconds = record.duration_s + (record.in_set_up ? 0 : record.set_up_s.value_or(0));
+    const auto gpus =
+        record.gpu.empty() ? 0 : 1 + std::count(record.gpu.begin(), record.gpu.end(), ',');
+    spent.seconds += seconds;
+    spent.gpu_seconds += seconds * static_cast<double>(gpus);
+    for (const char* quantity : {"power", "cpu_power"}) {
+      const auto watts = record.telemetry.find(quantity);
+      if (watts == record.telemetry.end()) continue;
+      spent.joules += watts->second * seconds;
+      spent.knows_power = true;
+    }
+  }
+  return spent;
+}
+
+std::string energy_text(double joules) {
+  const double wh = joules / 3600;
+  if (wh >= 1000) return fmt::format("{:.3g} kWh", wh / 1000);
+  return wh >= 1 ? fmt::format("{:.3g} Wh", wh) : fmt::format("{:.3g} J", joules);
+}
+
+/// Whether the confirmation runs contradict the prediction.
+bool is_contradicted(const study::StudyDirectory& directory) {
+  const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
+  return confirmation &&
+         confirmation->validation == analysis::Confirmation::Validation::kNotConfirmed;
 }
 
 /// Whether the search ended before, with runs that confirm.
@@ -54,10 +104,20 @@ int default_budget(const study::Study& study) {
   return 10 * static_cast<int>(study.factors.size() + 1);
 }
 
+int default_batch(const study::Study& study, int jobs) {
+  const bool plots = !study.run.server.set_up.empty() && has_whole_plots(problem_of(study));
+  return plots ? jobs * kRunsOfPlot : jobs;
+}
+
 SearchLimits search_limits(const study::Study& study, int budget, double tolerance) {
   const int settings = surfaces::baseline_of(study.factors) ? 2 : 1;
   const int confirmations = std::min(study.confirmation_runs, budget / (4 * settings));
-  return {budget, tolerance, confirmations, settings * confirmations};
+  SearchLimits limits;
+  limits.budget = budget;
+  limits.tolerance = tolerance;
+  limits.confirmations = confirmations;
+  limits.validating = settings * confirmations;
+  return limits;
 }
 
 study::StudyDirectory create_search(const std::filesystem::path& path, const study::Study& study,
@@ -97,9 +157,13 @@ std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int mo
   return pending;
 }
 
-std::vector<NextRun> next_planned_runs(study::StudyDirectory& directory, int batch) {
+std::vector<NextRun> next_planned_runs(study::StudyDirectory& directory, int batch, bool front) {
   const auto pending = pending_runs(directory, batch);
-  return pending.empty() ? planned(directory, proposals_for(directory, batch)) : pending;
+  if (!pending.empty()) return pending;
+  const auto records = records_of(directory);
+  Problem problem = open_problem(directory, records);
+  problem.front = front;
+  return planned(directory, next_runs(problem, observations_of(directory, records), batch));
 }
 
 std::vector<int> plan_confirmation(study::StudyDirectory& directory, int runs) {
@@ -118,8 +182,9 @@ std::vector<int> plan_confirmation(study::StudyDirectory& directory, int runs) {
 
 Search::Search(const study::StudyDirectory& directory, const SearchLimits& limits)
     : limits_(limits) {
-  // A search that ended once needs no more proof that little is to be gained.
-  if (is_confirming(directory)) small_gains_ = kPatience - 1;
+  // A search that ended once needs no more proof that little is to be gained, unless what it
+  // predicted proved wrong.
+  if (is_confirming(directory) && !is_contradicted(directory)) small_gains_ = kPatience - 1;
 }
 
 int Search::runs_left(const study::StudyDirectory& directory) const {
@@ -131,28 +196,52 @@ std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch
   if (left < 1) {
     return ends(fmt::format("{} of {} runs are made", directory.plan.runs.size(), limits_.budget));
   }
-  if (const auto reason = out_of_time(directory, batch)) return ends(*reason);
-  const auto proposals = proposals_for(directory, std::min(left, batch));
-  if (proposals.empty()) return ends("every configuration has been tried");
-  const auto gain = proposals.front().gain;
+  if (const auto reason = used_up(directory, std::min(left, batch))) return ends(*reason);
+  const std::vector<Proposal> proposed = proposals(directory, std::min(left, batch));
+  if (proposed.empty()) return ends("every configuration has been tried");
+  const auto gain = proposed.front().gain;
   small_gains_ = gain && *gain < limits_.tolerance ? small_gains_ + 1 : 0;
   if (small_gains_ >= kPatience) {
     return ends(fmt::format("another run is expected to gain {:.1f} %", 100 * *gain));
   }
-  return planned(directory, proposals);
+  return planned(directory, proposed);
 }
 
-std::optional<std::string> Search::out_of_time(const study::StudyDirectory& directory,
-                                               int batch) const {
+std::vector<Proposal> Search::proposals(const study::StudyDirectory& directory, int batch) const {
+  const auto records = records_of(directory);
+  Problem problem = open_problem(directory, records);
+  problem.front = limits_.front;
+  problem.cost.by_time = std::isfinite(limits_.seconds) || std::isfinite(limits_.gpu_seconds) ||
+                         std::isfinite(limits_.joules);
+  if (std::isfinite(limits_.gpu_seconds)) problem.cost.weight = gpus_of(directory.study);
+  return first_plots(problem, next_runs(problem, observations_of(directory, records), batch),
+                     limits_.jobs);
+}
+
+std::optional<std::string> Search::used_up(const study::StudyDirectory& directory,
+                                           int batch) const {
   const auto records = study::read_journal(directory).records;
-  double spent = 0;
-  for (const study::RunRecord& record : records) spent += record.duration_s;
-  const double each = records.empty() ? 0 : spent / static_cast<double>(records.size());
-  const double needed = (spent + (batch + limits_.validating) * each) / limits_.jobs;
-  if (needed <= limits_.seconds) return std::nullopt;
-  return fmt::format("{} of {} are used, and another run would leave too little to confirm",
-                     analysis::duration_text(spent / limits_.jobs),
-                     analysis::duration_text(limits_.seconds));
+  if (records.empty()) return std::nullopt;
+  const Spent spent = spent_on(records);
+  if (std::isfinite(limits_.joules) && !spent.knows_power) {
+    return "no run has recorded the power of GPUs or processors, so that energy is unknown";
+  }
+  struct Resource {
+    double used, limit;
+    std::string (*text)(double);
+    const char* of;
+  };
+  const double jobs = limits_.jobs, runs = static_cast<double>(records.size());
+  for (const Resource& resource :
+       {Resource{spent.seconds / jobs, limits_.seconds, analysis::duration_text, ""},
+        Resource{spent.gpu_seconds, limits_.gpu_seconds, analysis::duration_text, " of GPU time"},
+        Resource{spent.joules, limits_.joules, energy_text, ""}}) {
+    const double needed = resource.used + (batch + limits_.validating) * resource.used / runs;
+    if (needed <= resource.limit) continue;
+    return fmt::format("{} of {}{} are used, and another run would leave too little to confirm",
+                       resource.text(resource.used), resource.text(resource.limit), resource.of);
+  }
+  return std::nullopt;
 }
 
 bool Search::may_confirm(const study::StudyDirectory& directory) const {

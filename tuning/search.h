@@ -26,13 +26,23 @@ struct SearchLimits {
   int confirmations = 0;  ///< at the optimum, and as many at the baseline: at most a quarter of the
                           ///< budget together
   int validating = 0;     ///< total number of confirmation and baseline runs
-  /// Limit on the total run time, including confirmation runs, where `jobs` are made at a time.
+  /// Limits on the total time of runs and set-ups, including confirmation runs, where `jobs` are
+  /// made at a time; on the same times the GPUs of each; and on the energy that telemetry recorded
+  /// of GPUs and processors. With any of them, proposals are compared by gain per cost.
   double seconds = std::numeric_limits<double>::infinity();
+  double gpu_seconds = std::numeric_limits<double>::infinity();
+  double joules = std::numeric_limits<double>::infinity();
   int jobs = 1;
+  bool front = false;  ///< the Pareto front is wanted: see Problem
 };
 
 /// The number of runs of a search if none is given: 10 per factor plus 10.
 int default_budget(const study::Study& study);
+
+/// The number of runs to propose at a time: `jobs`; times kRunsOfPlot where a server is set up for
+/// each whole plot, since it ends with the batch.
+constexpr int kRunsOfPlot = 4;
+int default_batch(const study::Study& study, int jobs);
 
 SearchLimits search_limits(const study::Study& study, int budget, double tolerance);
 
@@ -52,8 +62,9 @@ void check_same_study(const study::StudyDirectory& directory, const study::Study
 std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int most);
 
 /// The runs to make next, at most `batch`: pending_runs(); without any, proposals, which are
-/// appended to the plan. Empty once every configuration has been tried.
-std::vector<NextRun> next_planned_runs(study::StudyDirectory& directory, int batch);
+/// appended to the plan. Empty once every configuration has been tried. `front`: see Problem.
+std::vector<NextRun> next_planned_runs(study::StudyDirectory& directory, int batch,
+                                       bool front = false);
 
 /// Appends runs to the plan until there are `runs` at the optimum, and as many at the baseline if
 /// it may be run. Returns the numbers of all of them; empty if no settings meet the goals.
@@ -67,10 +78,11 @@ class Search {
   /// The number of runs that may still be made before the confirmation runs.
   int runs_left(const study::StudyDirectory& directory) const;
 
-  /// Appends the next runs to the plan, at most `batch`. Empty if the search ends: three times in a
-  /// row a run was expected to gain less than the tolerance, every configuration has been tried, no
-  /// run is left, or, as runs take on average, no time but for the confirmation. All runs of the
-  /// plan must have been made.
+  /// Appends the next runs to the plan, at most `batch`, and of at most `jobs` whole plots. Empty
+  /// if the search ends: three times in a row a run was expected to gain less than the tolerance,
+  /// every configuration has been tried, no run is left, or, as runs take on average, no time, GPU
+  /// time or energy but for the confirmation. All runs of the plan must have been made. After a
+  /// confirmation one such gain is enough, unless the runs there contradicted the prediction.
   std::vector<NextRun> propose(study::StudyDirectory& directory, int batch);
 
   /// Whether the budget has runs for a confirmation, or one has begun.
@@ -81,9 +93,10 @@ class Search {
 
  private:
   std::vector<NextRun> ends(std::string reason);
+  std::vector<Proposal> proposals(const study::StudyDirectory& directory, int batch) const;
 
-  /// Why there is no time for another batch; empty if there is.
-  std::optional<std::string> out_of_time(const study::StudyDirectory& directory, int batch) const;
+  /// Why there are no means for another batch; empty if there are.
+  std::optional<std::string> used_up(const study::StudyDirectory& directory, int batch) const;
 
   SearchLimits limits_;
   int small_gains_ = 0;  ///< proposals in a row with a small expected gain

@@ -32,21 +32,43 @@ void add_key(std::string& text, const std::string& key, const std::string& value
   text += fmt::format("{}: {}  # {}\n", key, value, why);
 }
 
+bool uses_servers(const study::Study& study) { return !study.run.server.set_up.empty(); }
+
+/// What other hard-to-change settings cost, in units of a mean run.
+double change_cost(const study::Study& study,
+                   const std::map<int, study::RunRecord>& final_records) {
+  double seconds = 0, set_up = 0;
+  int runs = 0, plots = 0;
+  for (const auto& [run, record] : final_records) {
+    if (record.status == study::RunStatus::kCompleted) {
+      seconds += record.duration_s;
+      ++runs;
+    }
+    if (record.set_up_s) {
+      set_up += *record.set_up_s;
+      ++plots;
+    }
+  }
+  const doe::DesignOptions& design = study.design.options;
+  double change = kChange;
+  if (plots > 0 && seconds > 0) {
+    change = set_up / plots / (seconds / runs);
+  } else if (design.change_cost_s && design.run_cost_s.value_or(0) > 0) {
+    change = *design.change_cost_s / *design.run_cost_s;
+  }
+  return std::min(change, kMostChange);
+}
+
 }  // namespace
 
 Problem problem_of(const study::Study& study) {
   Problem problem;
   problem.factors = study.factors;
   problem.region = study.region;
+  problem.capacities = study.capacities();
   problem.feasibility = study.feasibility;
   problem.seed = study.seed;
   for (const doe::Factor& factor : study.factors) {
-    if (factor.hard_to_change) {
-      throw study::StudyError(fmt::format(
-          "{}: a search does not group runs into whole plots: remove hard_to_change, or plan the "
-          "study with a split-plot design",
-          study.location("factors." + factor.name)));
-    }
     const auto known = study.infeasible_when.find(factor.name);
     problem.infeasible_when.push_back(
         known == study.infeasible_when.end() ? std::nullopt : std::optional(known->second));
@@ -77,7 +99,7 @@ std::vector<Observation> observations_of(const study::StudyDirectory& directory,
     } else if (record.status == study::RunStatus::kCompleted) {
       study::RunRecord with_derived = record;
       study::add_derived_responses(directory.study, planned, with_derived);
-      observations.push_back({planned.settings, true, with_derived.responses});
+      observations.push_back({planned.settings, true, with_derived.responses, record.duration_s});
     }
   }
   return observations;
@@ -93,7 +115,22 @@ Problem open_problem(const study::StudyDirectory& directory,
     const auto& settings = directory.plan.runs[static_cast<std::size_t>(run - 1)].settings;
     problem.region = problem.region.without(settings);
   }
+  if (!has_whole_plots(problem)) return problem;
+  problem.cost.change = change_cost(directory.study, final_records);
+  const auto& runs = directory.plan.runs;
+  if (!uses_servers(directory.study) && !runs.empty()) {
+    problem.cost.in_place = runs.back().settings;
+  }
   return problem;
+}
+
+std::function<double(const Settings&)> gpus_of(const study::Study& study) {
+  const study::Count& count = study.run.gpus_per_run;
+  for (std::size_t f = 0; f < study.factors.size(); ++f) {
+    if (study.factors[f].name != count.factor) continue;
+    return [f](const Settings& settings) { return settings[f]; };
+  }
+  return [number = count.fixed](const Settings&) { return static_cast<double>(number); };
 }
 
 study::Study search_study(const study::Study& study, int budget) {
@@ -123,6 +160,11 @@ study::Plan first_plan(const study::Study& study, int budget) {
   for (const Settings& settings : start(problem, start_size(problem, budget))) {
     rows.emplace_back();
     rows.back().settings = settings;
+    if (!has_whole_plots(problem)) continue;
+    const bool same =
+        rows.size() > 1 && same_whole_plot(problem, settings, rows[rows.size() - 2].settings);
+    const int before = rows.size() > 1 ? rows[rows.size() - 2].whole_plot : 0;
+    rows.back().whole_plot = same ? before : before + 1;
   }
   study::Study as_table = study;
   as_table.design = {"table", {}, {}};
@@ -131,9 +173,19 @@ study::Plan first_plan(const study::Study& study, int budget) {
   return plan;
 }
 
-study::Plan with_proposals(study::Plan plan, const std::vector<Proposal>& proposals) {
+study::Plan with_proposals(const study::Study& study, study::Plan plan,
+                           const std::vector<Proposal>& proposals) {
+  const Problem problem = problem_of(study);
+  const std::size_t before = plan.runs.size();
   for (const Proposal& proposal : proposals) {
+    const bool first = plan.runs.size() == before;
+    const bool goes_on =
+        !first || (before > 0 && !uses_servers(study) && !plan.runs.back().validates());
+    const int plot = goes_on ? plan.runs.back().whole_plot : 0;
+    const bool same =
+        plot > 0 && same_whole_plot(problem, proposal.settings, plan.runs.back().settings);
     study::append_run(plan, doe::PointType::kProposed, proposal.settings);
+    if (same) plan.runs.back().whole_plot = plot;
   }
   return plan;
 }

@@ -1,6 +1,7 @@
 // A study that is searched: its problem, its first runs, what they measured and the runs after.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,8 +14,7 @@
 namespace doetune::tuning {
 
 /// The factors, constraints and responses with goals of a study. Throws study::StudyError, naming
-/// the place, if there is nothing to maximise, to minimise or to bring to a target, or if a factor
-/// is hard to change: a search does not group runs into whole plots.
+/// the place, if there is nothing to maximise, to minimise or to bring to a target.
 Problem problem_of(const study::Study& study);
 
 /// The completed and the infeasible runs with a final record, in the order of their numbers; those
@@ -22,9 +22,17 @@ Problem problem_of(const study::Study& study);
 std::vector<Observation> observations_of(const study::StudyDirectory& directory,
                                          const std::map<int, study::RunRecord>& final_records);
 
-/// The study's problem without the settings of runs that failed: they are not proposed again.
+/// The study's problem without the settings of runs that failed: they are not proposed again. With
+/// hard-to-change factors, what is in place: the settings of the last run of the plan; nothing if
+/// each batch has a server of its own (run.set_up). Changing them costs what servers took to set
+/// up, in units of a run's time, at most kMostChange; before that is known what the design states
+/// (change_cost over run_cost), else kChange.
+constexpr double kChange = 2, kMostChange = 4;
 Problem open_problem(const study::StudyDirectory& directory,
                      const std::map<int, study::RunRecord>& final_records);
+
+/// The number of GPUs of a run at given settings (run.gpus_per_run).
+std::function<double(const Settings&)> gpus_of(const study::Study& study);
 
 /// The study with what its file leaves open chosen for a search of `budget` runs: a space-filling
 /// design, and Gaussian processes as surfaces. Both are added to its text.
@@ -34,7 +42,9 @@ study::Study search_study(const study::Study& study, int budget);
 /// also if they are more than the budget.
 study::Plan first_plan(const study::Study& study, int budget);
 
-/// The plan with these runs after its own.
-study::Plan with_proposals(study::Plan plan, const std::vector<Proposal>& proposals);
+/// The plan of a study with these runs after its own. Runs with the same hard-to-change settings as
+/// the run before are of its whole plot, unless that had a server of another batch.
+study::Plan with_proposals(const study::Study& study, study::Plan plan,
+                           const std::vector<Proposal>& proposals);
 
 }  // namespace doetune::tuning

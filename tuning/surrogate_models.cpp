@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
+#include "base/parallel.h"
 #include "doe/design.h"
+#include "surfaces/models/headroom.h"
 
 namespace doetune::tuning {
 namespace {
@@ -12,19 +15,46 @@ namespace {
 constexpr int kDraws = 16;
 constexpr int kConstant = 3;  ///< runs that show that a response does not vary
 
-/// Means and standard errors of a process at m points: in one solution for all of them.
+/// Writes the means at some of the points, in one solution for all of them.
 void predict(const surfaces::GaussianProcess& process, const Eigen::MatrixXd& coded,
-             Eigen::Ref<Eigen::VectorXd> mean, Eigen::Ref<Eigen::VectorXd> deviation) {
+             Eigen::Index first, Eigen::Index draw, Means& means) {
   const Eigen::MatrixXd r = process.correlation.matrix(process.points, coded);
   const Eigen::MatrixXd f = process.model.matrix(coded);
-  mean = f * process.beta + r.transpose() * process.weights;
   const Eigen::MatrixXd whitened = process.root.matrixL().solve(r);
   const Eigen::MatrixXd gap = process.mean_root.matrixL().solve(
       f.transpose() - process.whitened_mean.transpose() * whitened);
   const Eigen::ArrayXd variance = 1 + process.parameters.nugget -
                                   whitened.colwise().squaredNorm().transpose().array() +
                                   gap.colwise().squaredNorm().transpose().array();
-  deviation = process.process_sigma * variance.max(0).sqrt().matrix();
+  const Eigen::ArrayXd deviation = process.process_sigma * variance.max(0).sqrt();
+  means.mean.col(draw).segment(first, coded.rows()) =
+      f * process.beta + r.transpose() * process.weights;
+  means.deviation.col(draw).segment(first, coded.rows()) = deviation;
+  means.learnt.col(draw).segment(first, coded.rows()) =
+      deviation.square() / (deviation.square() + process.sigma * process.sigma).sqrt();
+}
+
+/// One column for each process.
+Means predicted(const std::vector<const surfaces::GaussianProcess*>& processes,
+                const Eigen::MatrixXd& coded, int threads) {
+  constexpr Eigen::Index kBlock = 256;  // points of a task, whose matrices stay in the cache
+  const auto draws = static_cast<Eigen::Index>(processes.size());
+  const Eigen::MatrixXd empty(coded.rows(), draws);
+  Means means{empty, empty, empty};
+  const Eigen::Index blocks = (coded.rows() + kBlock - 1) / kBlock;
+  parallel_for(static_cast<int>(blocks * draws), threads, [&](int task) {
+    const Eigen::Index first = task % blocks * kBlock, draw = task / blocks;
+    const Eigen::Index count = std::min(kBlock, coded.rows() - first);
+    predict(*processes[static_cast<std::size_t>(draw)], coded.middleRows(first, count), first, draw,
+            means);
+  });
+  return means;
+}
+
+/// Equal draws follow each other.
+bool same(const surfaces::GaussianProcessParameters& a,
+          const surfaces::GaussianProcessParameters& b) {
+  return a.correlations == b.correlations && a.noise_ratio == b.noise_ratio && a.nugget == b.nugget;
 }
 
 Eigen::MatrixXd distinct_rows(const std::vector<Eigen::VectorXd>& points, Eigen::Index columns) {
@@ -40,25 +70,34 @@ Eigen::MatrixXd distinct_rows(const std::vector<Eigen::VectorXd>& points, Eigen:
 
 }  // namespace
 
+Means predicted(const surfaces::GaussianProcess& process, const Eigen::MatrixXd& coded) {
+  return predicted({&process}, coded, 1);
+}
+
 SurrogateModels::SurrogateModels(const Problem& problem,
-                                 const std::vector<Observation>& observations,
-                                 int completion_draws) {
+                                 const std::vector<Observation>& observations, int completion_draws)
+    : threads_(problem.threads) {
   const auto k = static_cast<Eigen::Index>(problem.factors.size());
   std::vector<Eigen::VectorXd> all, ran;
   std::vector<bool> completed;
+  Eigen::VectorXd headroom(observations.size());
   for (const Observation& observation : observations) {
+    headroom[static_cast<Eigen::Index>(all.size())] =
+        surfaces::headroom_of(observation.values, problem.capacities)
+            .value_or(std::numeric_limits<double>::quiet_NaN());
     all.push_back(doe::coded_point(problem.factors, observation.settings));
     completed.push_back(observation.completed);
     if (observation.completed) ran.push_back(all.back());
   }
   completed_ = distinct_rows(ran, k);
-  if (ran.size() < all.size()) {
+  const auto read = headroom.array().isFinite().count();
+  if (ran.size() < all.size() || read >= surfaces::kMinReadings) {
     Eigen::MatrixXd coded(all.size(), k);
     for (std::size_t i = 0; i < all.size(); ++i) {
       coded.row(static_cast<Eigen::Index>(i)) = all[i].transpose();
     }
     feasibility_ = surfaces::fit_feasibility(problem.factors, coded, completed,
-                                             problem.infeasible_when, completion_draws);
+                                             problem.infeasible_when, completion_draws, headroom);
   }
   for (const Objective& objective : problem.objectives) {
     Eigen::MatrixXd coded(ran.size(), k);
@@ -73,12 +112,12 @@ SurrogateModels::SurrogateModels(const Problem& problem,
     }
     coded.conservativeResize(n, k);
     y.conservativeResize(n);
-    responses_.push_back(response_of(objective, problem.factors, coded, y));
+    responses_.push_back(response_of(objective, problem, coded, y));
   }
 }
 
 SurrogateModels::Response SurrogateModels::response_of(const Objective& objective,
-                                                       const std::vector<doe::Factor>& factors,
+                                                       const Problem& problem,
                                                        const Eigen::MatrixXd& coded,
                                                        const Eigen::VectorXd& y) {
   Response response;
@@ -88,11 +127,18 @@ SurrogateModels::Response SurrogateModels::response_of(const Objective& objectiv
   response.mean = z.mean();
   const double spread = std::sqrt((z.array() - z.mean()).square().mean());
   response.deviation = spread > 0 ? spread : std::max(1e-9, std::abs(z.mean()));
-  const doe::Model mean = doe::Model::parse({"1"}, factors);
+  const doe::Model mean = doe::Model::parse({"1"}, problem.factors);
   try {
     response.fit = surfaces::fit_gaussian_process(
-        mean, coded, y, {.transform = objective.transform, .with_nugget = true});
-    response.processes = surfaces::drawn_processes(*response.fit, kDraws);
+        mean, coded, y,
+        {.transform = objective.transform, .with_nugget = true, .threads = problem.threads});
+    for (auto& process : surfaces::drawn_processes(*response.fit, kDraws, problem.threads)) {
+      auto& distinct = response.processes;
+      if (distinct.empty() || !same(process.parameters, distinct.back().parameters)) {
+        distinct.push_back(std::move(process));
+      }
+      response.drawn.push_back(static_cast<Eigen::Index>(distinct.size()) - 1);
+    }
   } catch (const surfaces::FitError&) {
     // Too few runs, or a response that does not vary: the distribution above.
     response.fit.reset();
@@ -112,24 +158,18 @@ bool SurrogateModels::has_models() const {
 
 Means SurrogateModels::means(std::size_t o, const Eigen::MatrixXd& coded, Draws draws) const {
   const Response& response = responses_[o];
-  const Eigen::Index count = draws == Draws::kLikeliest ? 1 : kDraws;
-  const Eigen::MatrixXd empty(coded.rows(), count);
-  Means means{empty, empty, empty};
   if (!response.fit) {
-    means.mean.setConstant(response.mean);
-    means.deviation.setConstant(response.deviation);
-    means.learnt = means.deviation;
-    return means;
+    const Eigen::Index count = draws == Draws::kLikeliest ? 1 : kDraws;
+    const Eigen::MatrixXd deviation =
+        Eigen::MatrixXd::Constant(coded.rows(), count, response.deviation);
+    return {Eigen::MatrixXd::Constant(coded.rows(), count, response.mean), deviation, deviation};
   }
-  for (Eigen::Index draw = 0; draw < count; ++draw) {
-    const surfaces::GaussianProcess& process =
-        draws == Draws::kLikeliest ? *response.fit
-                                   : response.processes[static_cast<std::size_t>(draw)];
-    predict(process, coded, means.mean.col(draw), means.deviation.col(draw));
-    const Eigen::ArrayXd variance = means.deviation.col(draw).array().square();
-    means.learnt.col(draw) = variance / (variance + process.sigma * process.sigma).sqrt();
-  }
-  return means;
+  if (draws == Draws::kLikeliest) return predicted({&*response.fit}, coded, threads_);
+  std::vector<const surfaces::GaussianProcess*> processes;
+  for (const surfaces::GaussianProcess& process : response.processes) processes.push_back(&process);
+  const Means each = predicted(processes, coded, threads_);
+  return {each.mean(Eigen::all, response.drawn), each.deviation(Eigen::all, response.drawn),
+          each.learnt(Eigen::all, response.drawn)};
 }
 
 const surfaces::GaussianProcess* SurrogateModels::process(std::size_t o) const {

@@ -26,6 +26,9 @@ struct Means {
   Eigen::MatrixXd learnt;  ///< m x draws
 };
 
+/// The means by a process at m points: one column.
+Means predicted(const surfaces::GaussianProcess& process, const Eigen::MatrixXd& coded);
+
 /// The surrogate models of a search: a Gaussian process for each objective, whose parameters are
 /// drawn from their posterior, and the feasibility model. Before there are runs enough for a
 /// process, the same normal distribution everywhere; a limit on a response that has been the same
@@ -61,14 +64,16 @@ class SurrogateModels {
  private:
   struct Response {
     std::optional<surfaces::GaussianProcess> fit;
-    std::vector<surfaces::GaussianProcess> processes;  ///< with drawn parameters
+    std::vector<surfaces::GaussianProcess> processes;  ///< with drawn parameters, each once
+    std::vector<Eigen::Index> drawn;                   ///< the process of each draw
     double mean = 0, deviation = 1;                    ///< without a fit
     std::optional<surfaces::Fit> constant;             ///< if it is a limit and has not varied
   };
 
-  static Response response_of(const Objective& objective, const std::vector<doe::Factor>& factors,
+  static Response response_of(const Objective& objective, const Problem& problem,
                               const Eigen::MatrixXd& coded, const Eigen::VectorXd& y);
 
+  int threads_ = 0;
   std::vector<Response> responses_;
   std::optional<surfaces::Feasibility> feasibility_;
   Eigen::MatrixXd completed_;

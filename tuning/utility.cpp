@@ -59,6 +59,14 @@ double Utility::of(const std::vector<double>& responses) const {
   return std::exp(sum / importance);
 }
 
+std::vector<double> Utility::heights(const std::vector<double>& responses) const {
+  std::vector<double> heights(goals_.size());
+  for (std::size_t g = 0; g < goals_.size(); ++g) {
+    heights[g] = height(g, responses[g]) + kBelowWorst;
+  }
+  return heights;
+}
+
 double Utility::relative(double improvement, double best) const {
   if (!is_single()) return improvement / std::max(best, kLowest);
   const auto [low, high] = ranges_[0];

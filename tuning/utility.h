@@ -23,8 +23,14 @@ class Utility {
   /// Of responses, one for each of goals().
   double of(const std::vector<double>& responses) const;
 
+  /// The same for each goal alone, plus kBelowWorst: what is better than all that was measured by
+  /// so much counts towards the volume of a front (hypervolume.h). Source: Ishibuchi et al. (2018),
+  /// Evol. Comput. 26, 411, for the reference point.
+  std::vector<double> heights(const std::vector<double>& responses) const;
+  static constexpr double kBelowWorst = 0.1;
+
   /// An improvement of the utility as a fraction of what is best: of the response of a single goal,
-  /// else of the utility.
+  /// else of the utility, or of the volume of a front.
   double relative(double improvement, double best) const;
 
   /// Whether an observation completed, has all responses and meets the limits, and its utility.

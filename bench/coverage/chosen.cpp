@@ -2,9 +2,10 @@
 //
 //   bench_chosen [STUDIES [KIND]]
 //
-// Kinds of studies: `none`, `backward` (selection of terms), `whole-plots`, `huber`,
-// `gaussian-process`. The truth is a quadratic whose coefficients are normal, or for the Gaussian
-// process a sum of random waves; noise is in proportion to its standard deviation over the region.
+// Kinds of studies: `none`, `backward` (selection of terms), `auto` (of surfaces), `whole-plots`,
+// `huber`, `gaussian-process`, `parametric` (universal scalability). The truth is a quadratic whose
+// coefficients are normal, or for the Gaussian process a sum of random waves, or the parametric
+// model; noise is in proportion to its standard deviation over the region.
 // The settings are those of a grid with the highest fitted value. "Fitted" are Student's intervals
 // about the fitted value, which hold 95 % at settings that were named beforehand; "posterior" are
 // those that doetune prints.
@@ -24,8 +25,10 @@
 #include "doe/design.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
+#include "surfaces/models/choose_surface.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/gaussian_process_posterior.h"
+#include "surfaces/models/parametric_posterior.h"
 #include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/optimum/confirmation.h"
 #include "surfaces/quantiles.h"
@@ -83,7 +86,7 @@ std::vector<doe::Factor> factors_of(int k) {
 }
 
 Eigen::MatrixXd grid_of(int k) {
-  const int levels = k <= 3 ? 7 : k <= 5 ? 3 : 2;
+  const int levels = k == 1 ? 61 : k <= 3 ? 7 : k <= 5 ? 3 : 2;
   const auto points = static_cast<Eigen::Index>(std::lround(std::pow(levels, k)));
   Eigen::MatrixXd grid(points, k);
   for (Eigen::Index i = 0; i < points; ++i) {
@@ -96,9 +99,21 @@ Eigen::MatrixXd grid_of(int k) {
   return grid;
 }
 
+/// 1, 2, 4, 8, 16 and 32 of a factor, each twice.
+Setting setting_of_parametric() {
+  std::vector<doe::Factor> factors = factors_of(1);
+  factors[0].low = 1;
+  factors[0].high = 32;
+  factors[0].scale = doe::Scale::kLog2;
+  Eigen::MatrixXd runs(12, 1);
+  for (int i = 0; i < 12; ++i) runs(i, 0) = -1 + 2.0 * (i / 2) / 5;
+  return {doe::Model::named("quadratic", factors), runs, grid_of(1), {}};
+}
+
 /// Face-centred with five centre runs; 24 runs in 8 whole plots; a Latin hypercube of 10 runs a
 /// factor.
 Setting setting_of(const Case& of) {
+  if (of.kind == "parametric") return setting_of_parametric();
   doe::DesignRequest request;
   request.factors = factors_of(of.factors);
   request.model = doe::Model::named("quadratic", request.factors);
@@ -152,11 +167,28 @@ Truth waves(int factors, bool nothing, RandomStream& random) {
   };
 }
 
+/// Universal scalability with a contention of up to 0.2 and a peak between 4 and 64.
+Truth scalability(const Setting& setting, RandomStream& random) {
+  const double a = 0.2 * random.uniform(), peak = 4 * std::pow(16, random.uniform());
+  const double b = (1 - a) / (peak * peak);
+  const doe::Factor factor = setting.model.factors().front();
+  return [=](const Eigen::VectorXd& coded) {
+    const double x = factor.to_natural(coded[0]);
+    return x / (1 + a * (x - 1) + b * x * (x - 1));
+  };
+}
+
+Truth truth_of(const Case& of, const Setting& setting, RandomStream& random) {
+  const bool nothing = std::isinf(of.noise);
+  if (of.kind == "gaussian-process") return waves(of.factors, nothing, random);
+  if (of.kind == "parametric") return scalability(setting, random);
+  return quadratic(setting.model, nothing, random);
+}
+
 Study study_of(const Case& of, const Setting& setting, RandomStream& random) {
   Study study;
   const bool nothing = std::isinf(of.noise);
-  study.truth = of.kind == "gaussian-process" ? waves(of.factors, nothing, random)
-                                              : quadratic(setting.model, nothing, random);
+  study.truth = truth_of(of, setting, random);
   Eigen::ArrayXd over_grid(setting.grid.rows());
   for (Eigen::Index i = 0; i < over_grid.size(); ++i) {
     over_grid[i] = study.truth(setting.grid.row(i).transpose());
@@ -188,7 +220,26 @@ Fitted fitted(const Case& of, const Setting& setting, const Eigen::VectorXd& y) 
         constant, setting.runs, y, {.with_nugget = true, .threads = 1}));
     return {process, std::make_shared<surfaces::GaussianProcessPosterior>(*process, 1)};
   }
+  if (of.kind == "parametric") {
+    const auto fit = std::make_shared<surfaces::ParametricFit>(
+        surfaces::fit_parametric_model(surfaces::parametric_model_named("universal-scalability"),
+                                       setting.model.factors(), "a", setting.runs, y));
+    return {fit, std::make_shared<surfaces::ParametricPosterior>(
+                     *surfaces::ParametricPosterior::of(*fit, setting.runs))};
+  }
   surfaces::FitOptions options;
+  if (of.kind == "auto") {
+    const auto surface =
+        surfaces::choose_surface(setting.model.factors(), setting.runs, y, {.threads = 1})
+            .best()
+            .surface;
+    if (const auto* fit = dynamic_cast<const surfaces::Fit*>(surface.get())) {
+      return {surface, std::make_shared<surfaces::ShrunkenPosterior>(
+                           *surfaces::ShrunkenPosterior::of(*fit, setting.model))};
+    }
+    return {surface, std::make_shared<surfaces::GaussianProcessPosterior>(
+                         dynamic_cast<const surfaces::GaussianProcess&>(*surface), 1)};
+  }
   options.whole_plots = setting.whole_plots;
   if (of.kind == "huber") options.loss = surfaces::Loss::kHuber;
   const surfaces::Fit fit =
@@ -274,6 +325,8 @@ int main(int count, char** arguments) {
                                                       {"backward", {2, 3}},
                                                       {"whole-plots", {3}},
                                                       {"huber", {2, 3}},
+                                                      {"auto", {2, 3}},
+                                                      {"parametric", {1}},
                                                       {"gaussian-process", {2, 3, 4}}};
   fmt::print(
       "| factors | noise | kind | mean | next run | mean of 5 | gain | width "
@@ -283,6 +336,7 @@ int main(int count, char** arguments) {
     for (const int k : numbers) {
       const Setting setting = setting_of({kind, k, 0});
       for (const double noise : {0.05, 0.3, 0.6, 1.0, 2.0, kNothing}) {
+        if (kind == "parametric" && noise > 1) continue;
         print_case({kind, k, noise}, setting, studies);
       }
     }

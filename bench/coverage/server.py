@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """A simulated inference server: how often recommended settings run, keep the limit, and how good they are.
 
-    bench/coverage/server.py DOETUNE [--seeds N] [--runs N ...]
+    bench/coverage/server.py DOETUNE [--seeds N] [--runs N ...] [--memory]
 
 Four factors: executors, batch, cache, prefill chunk. A third of the settings need more
 memory than there is. Throughput is maximised under a limit on the latency; both scatter by 3 % from
 run to run. Each study is planned, measured and optimised by DOETUNE, and its
 recommendation compared with the best of all settings that run and keep the limit (on average).
+With --memory, completed runs also report the memory they used (within 1 %), whose capacity is known.
 """
 import argparse
 import concurrent.futures
@@ -39,6 +40,7 @@ design: {{type: {design}, runs: {runs}}}
 responses:
   throughput: {{unit: tokens/s, goal: maximize, transform: log}}
   latency: {{unit: s, goal: at_most, high: {limit}, transform: log}}
+  {memory}
 run: {{telemetry: 0}}
 """
 
@@ -78,9 +80,9 @@ def best_of_all():
     return max(throughput(s) for s in everything if completes(s) and latency(s) <= LATENCY_LIMIT)
 
 
-def study(doetune, runs, seed, known, directory, design="space-filling", model=""):
+def study(doetune, runs, seed, known, directory, design="space-filling", model="", reads=False):
     """One study: the recommended settings, or None."""
-    text = STUDY.format(seed=seed, design=design, model=f"model: {model}\n" if model else "", runs=runs, limit=LATENCY_LIMIT,
+    text = STUDY.format(seed=seed, design=design, memory="memory: {unit: GiB, capacity: 80}" if reads else "", model=f"model: {model}\n" if model else "", runs=runs, limit=LATENCY_LIMIT,
                         known="infeasible_when: {executors: higher, batch: higher, cache: higher, chunk: higher}\n" if known else "")
     (directory / "server.yaml").write_text(text, encoding="utf-8")
     run = lambda *arguments, ok=(0,): subprocess.run([doetune, *arguments], cwd=directory, capture_output=True, text=True)
@@ -89,14 +91,15 @@ def study(doetune, runs, seed, known, directory, design="space-filling", model="
     with open(directory / "plan/plan.csv", encoding="utf-8") as sheet, \
             open(directory / "results.csv", "w", encoding="utf-8", newline="") as table:
         out = csv.writer(table)
-        out.writerow([*LEVELS, "throughput", "latency", "status"])
+        out.writerow([*LEVELS, "throughput", "latency", *(["memory"] if reads else []), "status"])
         for row in csv.DictReader(sheet):
             s = {name: float(row[name]) for name in LEVELS}
             scatter = [math.exp(0.03 * noise.gauss(0, 1)) for _ in range(2)]
             if completes(s):
-                out.writerow([*(row[name] for name in LEVELS), throughput(s) * scatter[0], latency(s) * scatter[1], "completed"])
+                read = [memory(s) * math.exp(0.01 * noise.gauss(0, 1))] if reads else []
+                out.writerow([*(row[name] for name in LEVELS), throughput(s) * scatter[0], latency(s) * scatter[1], *read, "completed"])
             else:
-                out.writerow([*(row[name] for name in LEVELS), "", "", "infeasible"])
+                out.writerow([*(row[name] for name in LEVELS), "", "", *([""] if reads else []), "infeasible"])
     run("import", "server.yaml", "results.csv", "-o", "measured")
     answer = run("optimize", "measured", "--json").stdout
     try:
@@ -114,6 +117,7 @@ def main():
     parser.add_argument("--runs", type=int, nargs="+", default=[16, 24, 40])
     parser.add_argument("--design", default="space-filling")
     parser.add_argument("--model", default="")
+    parser.add_argument("--memory", action="store_true")
     options = parser.parse_args()
     doetune = options.doetune.resolve()
     everything = [dict(zip(LEVELS, values)) for values in itertools.product(*LEVELS.values())]
@@ -122,7 +126,7 @@ def main():
 
     def one(case):
         with tempfile.TemporaryDirectory() as directory:
-            return study(doetune, *case, pathlib.Path(directory), options.design, options.model)
+            return study(doetune, *case, pathlib.Path(directory), options.design, options.model, options.memory)
 
     for known in (False, True):
         for runs in options.runs:

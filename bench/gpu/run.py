@@ -182,6 +182,7 @@ def main():
     session.run("gpu", ["nvidia-smi"], 20)
     programs = (options.programs or build(session)).resolve()
     session.run("tests without gpu", [programs / "test_workloads_cudnn"], 60)
+    os.environ["DOETUNE_TEST_GPU"] = "1"  # a test that finds no GPU has failed
     session.run("tests", [programs / "test_workloads_cuda_engine"], 120)
     favourites = dict(os.environ, DOETUNE_CUDNN_TIMED="0")
     session.run("training tests", [programs / "test_workloads_cuda_training"], 240, env=favourites)

@@ -72,6 +72,32 @@ study::RunTable read_runs(const Options& options, const std::vector<std::string>
   return study::read_results(sources).table;
 }
 
+/// Results of a plan that was exported.
+int import_into_plan(const Options& options, const std::vector<std::string>& files) {
+  for (const char* option : {"output", "force"}) {
+    if (options.has(option))
+      throw UsageError(fmt::format(
+          "doetune import: {} is a study directory; --{} needs a study file", files[0], option));
+  }
+  Imported imported{study::open_directory(files[0]), {}};
+  study::RunTable table = read_runs(options, files);
+  assign_columns(options.list("column"), imported.directory.study, table);
+  const study::ImportedResults results = study::import_planned(imported.directory, table);
+  imported.warnings = std::move(table.warnings);
+  imported.warnings.insert(imported.warnings.end(), results.warnings.begin(),
+                           results.warnings.end());
+  if (options.json()) {
+    fmt::print("{}", imported_format().text(imported));
+  } else {
+    fmt::print("{} of {} recorded in {}\n", results.recorded,
+               analysis::count_of(static_cast<int>(imported.directory.plan.runs.size()), "run"),
+               imported.directory.path.string());
+  }
+  say_warnings(imported.warnings);
+  say_next(fmt::format("doetune status {}", study::shell_quoted(files[0])));
+  return kDone;
+}
+
 }  // namespace
 
 json::Schema import_schema() { return imported_format().schema; }
@@ -99,6 +125,7 @@ int command_import(const Command& command, const Arguments& arguments) {
         "doetune import: needs a study file and results: doetune import STUDY.yaml RESULTS...");
   }
   const std::filesystem::path file = files[0];
+  if (std::filesystem::is_directory(file)) return import_into_plan(options, files);
   const study::Study study = study::load_study(file);
   study::RunTable table = read_runs(options, files);
   assign_columns(options.list("column"), study, table);

@@ -66,7 +66,8 @@ int command_next(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   const int batch = positive_option(options, "batch", 1);
   study::StudyDirectory directory = search_directory(options, Executes::kUser);
-  const NextRuns next{&directory, tuning::next_planned_runs(directory, batch)};
+  const bool front = searches_front(options, directory.study);
+  const NextRuns next{&directory, tuning::next_planned_runs(directory, batch, front)};
   if (options.json()) {
     fmt::print("{}", next_format(directory.study.factors).text(next));
   } else {

@@ -9,6 +9,8 @@
 #include "cli/terminal/terminal.h"
 #include "study/argument_template.h"
 #include "study/directory/directory.h"
+#include "study/directory/journal.h"
+#include "study/directory/measured_costs.h"
 #include "study/directory/plan_json.h"
 
 namespace doetune::cli {
@@ -64,6 +66,33 @@ study::Plan one_run(const study::Study& study) {
   return plan;
 }
 
+/// Sets the costs in the study's design that the file does not state, as they were measured in
+/// another study. Returns a note for the plan.
+std::string use_measured_costs(study::Study& study, const std::filesystem::path& measured_in) {
+  const study::MeasuredCosts costs =
+      study::measured_costs(study::read_journal(study::open_directory(measured_in)).records);
+  if (!costs.run_s) {
+    throw study::StudyError(
+        fmt::format("{}: no run has been completed, so that its costs are not "
+                    "known",
+                    measured_in.string()));
+  }
+  doe::DesignOptions& design = study.design.options;
+  std::vector<std::string> used;
+  if (!design.run_cost_s) {
+    design.run_cost_s = costs.run_s;
+    used.push_back(fmt::format("run_cost {:.3g} s, the mean of {}", *costs.run_s,
+                               analysis::count_of(costs.runs, "run")));
+  }
+  if (!design.change_cost_s && costs.set_up_s && study::has_hard_to_change(study)) {
+    design.change_cost_s = costs.set_up_s;
+    used.push_back(fmt::format("change_cost {:.3g} s, the mean of {}", *costs.set_up_s,
+                               analysis::count_of(costs.set_ups, "server")));
+  }
+  if (used.empty()) return "";
+  return fmt::format("as measured in {}: {}", measured_in.string(), fmt::join(used, "; "));
+}
+
 }  // namespace
 
 json::Schema plan_schema() { return planned_format().schema; }
@@ -71,7 +100,9 @@ json::Schema plan_schema() { return planned_format().schema; }
 void describe_plan(Options& options) {
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("DIR"),
                 "the study directory to create (default: the study file's name)")(
-      "force", "replace a plan that has no runs yet");
+      "force", "replace a plan that has no runs yet")(
+      "costs-of", boost::program_options::value<std::string>()->value_name("DIR"),
+      "design.run_cost and change_cost, unless the file states them: as measured in this study");
   options.add_positional("STUDY.yaml", 1);
 }
 
@@ -79,11 +110,14 @@ int command_plan(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
   const std::filesystem::path file = options.required("STUDY.yaml");
-  const study::Study study = study::load_study(file);
+  study::Study study = study::load_study(file);
+  std::string costs;
+  if (options.has("costs-of")) costs = use_measured_costs(study, options.text("costs-of", ""));
   const std::filesystem::path path = options.text("output", file.stem().string());
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   check_program({path, study, one_run(study), "", folder});  // before the search for a design
-  const study::Plan plan = study::make_plan(study);
+  study::Plan plan = study::make_plan(study);
+  if (!costs.empty()) plan.notes.push_back(costs);
   check_program({path, study, plan, "", folder});
   const study::StudyDirectory directory =
       study::create_directory(path, study, plan, options.has("force"));

@@ -127,10 +127,7 @@ int command_report(const Command& command, const Arguments& arguments) {
   const analysis::Analysis analysis =
       analysis::analyse(directory, analysis_options(options, directory.study));
   say_warnings(analysis.warnings);
-  if (!asks_otherwise(options) && !options.has("output")) {
-    study::write_file_atomically(directory.path / "fit.json", reports::fit_json(analysis));
-    study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
-  }
+  if (!asks_otherwise(options) && !options.has("output")) reports::write_answers(analysis);
   const fs::path output = options.text("output", directory.report().string());
   const reports::ReportFiles files = write_files(analysis, output, formats);
   const analysis::Verdict verdict = analysis::verdict(analysis);

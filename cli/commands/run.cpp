@@ -9,6 +9,7 @@
 #include "base/standard_streams.h"
 #include "cli/commands/commands.h"
 #include "cli/documents.h"
+#include "cli/live/live_report.h"
 #include "cli/options/run_numbers.h"
 #include "cli/options/run_options.h"
 #include "cli/options/study_argument.h"
@@ -18,6 +19,7 @@
 #include "cli/runs/outlying_runs.h"
 #include "cli/runs/smoke_run.h"
 #include "cli/terminal/terminal.h"
+#include "runner/loop/planned_attempts.h"
 #include "runner/loop/progress_printer.h"
 #include "runner/loop/run_study.h"
 #include "study/directory/journal.h"
@@ -101,6 +103,7 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
 /// Runs an open study according to the options.
 int execute_plan(const Options& options, study::StudyDirectory& directory) {
   runner::RunOptions run = run_options(options);
+  LiveReport live(options, directory);  // first: launchers start threads
   if (options.has("only") && options.text("only").empty()) {
     throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
   }
@@ -134,7 +137,7 @@ int execute_plan(const Options& options, study::StudyDirectory& directory) {
     }
   }
   if (options.json()) fmt::print("{}", summary_format(directory.path.string()).text(summary));
-  return conclude(directory, summary);
+  return live.finish(conclude(directory, summary));
 }
 
 }  // namespace
@@ -162,6 +165,7 @@ void describe_run(Options& options) {
       "which unsuccessful runs to retry: failed, timed_out, cancelled, lost (all of them), or "
       "none")("dry-run,n", "print what would be executed, where, and at what cost");
   options.choices("retry", {retry_words(), true});
+  add_live(options);
   add_directory(options);
 }
 

@@ -18,8 +18,8 @@
 #include "cli/options/study_argument.h"
 #include "cli/runs/expected_time.h"
 #include "cli/runs/failed_runs.h"
+#include "cli/runs/runs_in_progress.h"
 #include "cli/terminal/terminal.h"
-#include "runner/attempts/attempt.h"
 #include "runner/loop/drift.h"
 #include "runner/loop/progress_printer.h"
 #include "study/argument_template.h"
@@ -76,36 +76,19 @@ std::string best_run_text(const analysis::Analysis& analysis) {
   return text;
 }
 
-/// The last attempt of each run in the journal, whether its record belongs to the run sheet or not.
-std::map<int, int> recorded_attempts(const study::StudyDirectory& directory) {
-  const study::JournalContent journal = study::read_journal(directory);
-  std::map<int, int> last;
-  for (const auto* records : {&journal.records, &journal.left_out}) {
-    for (const study::RunRecord& record : *records) {
-      last[record.run] = std::max(last[record.run], record.attempt);
-    }
-  }
-  return last;
-}
-
 /// Attempts that have begun and are not recorded yet.
-std::vector<std::string> under_way(const analysis::Analysis& analysis) {
+std::vector<std::string> under_way(const study::StudyDirectory& directory) {
   std::vector<std::string> texts;
-  const std::filesystem::path& path = analysis.directory->path;
-  const auto planned = static_cast<int>(analysis.directory->plan.runs.size());
-  std::map<int, int> recorded = recorded_attempts(*analysis.directory);
-  for (const auto& [run, numbers] : runner::attempt_directories(path / "runs")) {
-    if (run > planned) continue;
-    const int last = *std::max_element(numbers.begin(), numbers.end());
-    if (recorded[run] >= last) continue;
-    texts.push_back(fmt::format("#{}{}", run, last > 1 ? fmt::format(" (attempt {})", last) : ""));
+  for (const auto& [run, attempt] : runs_in_progress(directory)) {
+    texts.push_back(
+        fmt::format("#{}{}", run, attempt > 1 ? fmt::format(" (attempt {})", attempt) : ""));
   }
   return texts;
 }
 
 std::string under_way_text(const analysis::Analysis& analysis) {
   const auto owner = study::lock_owner(analysis.directory->path);
-  const auto runs = under_way(analysis);
+  const auto runs = under_way(*analysis.directory);
   if (owner) {
     return fmt::format("  doetune is running ({}){}{}\n", *owner,
                        runs.empty() ? "" : ", runs in progress: ", fmt::join(runs, ", "));

@@ -6,11 +6,13 @@
 #include "analysis/reference_point.h"
 #include "base/standard_streams.h"
 #include "cli/commands/commands.h"
+#include "cli/live/live_report.h"
 #include "cli/options/run_options.h"
 #include "cli/options/search_options.h"
 #include "cli/runs/confirm_optimum.h"
 #include "cli/runs/execute_in_study.h"
 #include "cli/runs/failed_runs.h"
+#include "cli/runs/front_of_goals.h"
 #include "cli/runs/program_check.h"
 #include "cli/runs/search_directory.h"
 #include "cli/terminal/terminal.h"
@@ -28,6 +30,31 @@ namespace po = boost::program_options;
 namespace doetune::cli {
 namespace {
 
+std::optional<double> time_limit(const Options& options, const char* name) {
+  if (!options.has(name)) return std::nullopt;
+  const auto seconds = study::parse_duration(options.text(name));
+  if (seconds) return seconds;
+  throw UsageError(fmt::format("--{}: expected a time, such as 2h or '90 min', found '{}'", name,
+                               options.text(name)));
+}
+
+/// --energy in joules.
+std::optional<double> energy_limit(const Options& options) {
+  if (!options.has("energy")) return std::nullopt;
+  const std::string text = options.text("energy");
+  for (const auto& [unit, joules] :
+       {std::pair("kWh", 3.6e6), {"Wh", 3600.0}, {"kJ", 1e3}, {"J", 1.0}}) {
+    if (!text.ends_with(unit)) continue;
+    std::string number = text.substr(0, text.size() - std::string_view(unit).size());
+    while (number.ends_with(' ')) number.pop_back();
+    const auto value = study::parse_number(number);
+    if (value && *value > 0) return *value * joules;
+    break;
+  }
+  throw UsageError(
+      fmt::format("--energy: expected an energy, such as '2 kWh' or 500kJ, found '{}'", text));
+}
+
 tuning::SearchLimits limits_of(const Options& options, const study::Study& study) {
   const std::string tolerance = options.text("tolerance", "0.01");
   const double fraction = study::parse_number(tolerance).value_or(-1);
@@ -38,13 +65,14 @@ tuning::SearchLimits limits_of(const Options& options, const study::Study& study
   tuning::SearchLimits limits =
       tuning::search_limits(study, search_budget(options, study), fraction);
   limits.jobs = run_options(options).jobs.value_or(study.run.jobs.value_or(1));
-  if (!options.has("time")) return limits;
-  const auto seconds = study::parse_duration(options.text("time"));
-  if (!seconds) {
-    throw UsageError(fmt::format("--time: expected a time, such as 2h or '90 min', found '{}'",
-                                 options.text("time")));
+  limits.front = searches_front(options, study);
+  limits.seconds = time_limit(options, "time").value_or(limits.seconds);
+  limits.gpu_seconds = time_limit(options, "gpu-time").value_or(limits.gpu_seconds);
+  const study::Count& gpus = study.run.gpus_per_run;
+  if (options.has("gpu-time") && gpus.factor.empty() && gpus.fixed == 0) {
+    throw UsageError("--gpu-time: the runs of this study use no GPUs (run: {gpus_per_run: 1})");
   }
-  limits.seconds = *seconds;
+  limits.joules = energy_limit(options).value_or(limits.joules);
   return limits;
 }
 
@@ -56,8 +84,8 @@ class SearchLoop {
       : directory_(directory),
         search_(directory, limits),
         run_(run_options(options)),
-        batch_(positive_option(options, "batch",
-                               run_.jobs.value_or(directory.study.run.jobs.value_or(1)))),
+        batch_(
+            positive_option(options, "batch", tuning::default_batch(directory.study, limits.jobs))),
         launcher_(make_launcher(options, directory)),
         problem_(tuning::problem_of(directory.study)),
         printer_(directory.study, runner::ProgressOutput::of(stderr)) {}
@@ -158,6 +186,7 @@ class SearchLoop {
 /// Searches and confirms; as long as that fails and there are runs left, goes on.
 int tune_directory(const Options& options, study::StudyDirectory& directory) {
   const tuning::SearchLimits limits = limits_of(options, directory.study);
+  std::optional<int> confirmed;
   while (true) {
     const std::size_t before = directory.plan.runs.size();
     SearchLoop loop(options, limits, directory);
@@ -169,13 +198,15 @@ int tune_directory(const Options& options, study::StudyDirectory& directory) {
       return kRunsMissing;
     }
     print_message("The search ends: {}\n", loop.search().reason());
+    if (confirmed && directory.plan.runs.size() == before) return *confirmed;
+    if (limits.front) return conclude_front(directory, options.json());
     if (!loop.search().may_confirm(directory)) {
       say_next(fmt::format("doetune confirm {}", study::shell_quoted(directory.path.string())));
       return kDone;
     }
-    const int code = confirm_optimum(options, directory, limits.confirmations, "tune");
-    const bool may_go_on = code == kNotConfirmed && loop.search().runs_left(directory) > 0;
-    if (!may_go_on || directory.plan.runs.size() == before) return code;
+    confirmed = confirm_optimum(options, directory, limits.confirmations, "tune");
+    if (*confirmed != kNotConfirmed || loop.search().runs_left(directory) < 1) return *confirmed;
+    print_message("The search goes on with what these runs showed\n");
   }
 }
 
@@ -188,8 +219,13 @@ void describe_tune(Options& options) {
       "tolerance", po::value<std::string>()->value_name("GAIN"),
       "stop when another run is expected to gain less than this fraction of the best (0.01)");
   options.add()("time", po::value<std::string>()->value_name("TIME"),
-                "limit on the total run time, including confirmation runs, such as 2h");
+                "limit on the total run time, including confirmation runs, such as 2h")(
+      "gpu-time", po::value<std::string>()->value_name("TIME"),
+      "the same of run times the GPUs of each, such as 8h")(
+      "energy", po::value<std::string>()->value_name("ENERGY"),
+      "limit on the energy of GPUs and processors that telemetry records, such as '2 kWh'");
   add_run_options(options);
+  add_live(options);
   add_search(options);
 }
 
@@ -198,7 +234,8 @@ int command_tune(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = search_directory(options, Executes::kDoetune);
   try {
-    return tune_directory(options, directory);
+    LiveReport live(options, directory, search_budget(options, directory.study));
+    return live.finish(tune_directory(options, directory));
   } catch (const runner::RunError& error) {
     report_with_location(directory.study, error);
   }

@@ -176,6 +176,48 @@ run:
 # confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at the baseline
 )yaml";
 
+constexpr std::string_view kServing =
+    R"yaml(# An inference server: the largest load at the promised latency, and the settings that reach it.
+study: my-serving
+seed: 2026                        # fixes the run order and the requests
+
+workload: serving-load            # the load; also speaks Triton's protocol and plain HTTP (`api`)
+settings: {model: Qwen/Qwen2.5-7B-Instruct, prompt_tokens: "128..1024", output_tokens: 128, warmup: 10, duration: 30,
+           requests: 64}          # what a 90th percentile needs
+
+factors:
+  # Of the server. Those of which it is known that they may need more memory than there is can be
+  # named in infeasible_when: {max_num_seqs: higher}.
+  max_num_seqs: {levels: [32, 64, 128, 256], scale: log2, baseline: 256}
+  max_num_batched_tokens: {levels: [2048, 4096, 8192, 16384], scale: log2, baseline: 8192}
+  kv_cache_dtype: {levels: [auto, fp8], baseline: auto}
+  # Of the load: in each run the largest that keeps these limits, which are on responses below.
+  request_rate: {low: 1, high: 128, unit: requests/s, baseline: 8, search: largest,
+                 limits: {time_to_first_token_p90: "<= 0.5", inter_token_latency_p90: "<= 0.05", error_share: "<= 0.01"}}
+
+model: quadratic
+design: {type: d-optimal, runs: 18}
+
+responses:
+  request_rate: {goal: maximize, transform: log}
+  output_tokens_per_second: {unit: tokens/s}
+  time_to_first_token_p90: {unit: s}
+  inter_token_latency_p90: {unit: s}
+  error_share: {}
+
+run:
+  # Starts a server for each run, on a free port. Where some factors need no restart, mark the others
+  # hard_to_change: a server then lives through several runs.
+  set_up: [vllm, serve, "{model}", --host, "{host}", --port, "{port}", --max-num-seqs, "{max_num_seqs}",
+           --max-num-batched-tokens, "{max_num_batched_tokens}", --kv-cache-dtype, "{kv_cache_dtype}"]
+  ready: "http://{host}:{port}/health"
+  ready_within: 20 min
+  gpus_per_run: 1
+  timeout: 20 min
+  expected: 8 min
+# confirm: {runs: 5}              # of `doetune confirm`: at the best settings, and at the baseline
+)yaml";
+
 constexpr std::string_view kDemo =
     R"yaml(# A first study, about a minute on two CPU cores: how many executors, and how many images at a
 # time, process four camera channels fastest?
@@ -203,6 +245,7 @@ run: {timeout: 1 min, retries: 1, expected: 4 s}
 constexpr std::array kTemplates{
     StudyTemplate{"inference", "the bundled inference on image streams", kInference},
     StudyTemplate{"training", "the bundled training of a classifier", kTraining},
+    StudyTemplate{"serving", "the largest load of an inference server under limits", kServing},
     StudyTemplate{"own-inference", "your own server or benchmark, as a command", kOwnInference},
     StudyTemplate{"own-training", "your own training program, as a command", kOwnTraining},
     StudyTemplate{"import", "runs made elsewhere, from a table", kImport},

@@ -18,6 +18,7 @@
 #include "cli/terminal/terminal.h"
 #include "reports/json/analysis_json.h"
 #include "reports/json/json_parts.h"
+#include "runner/loop/planned_attempts.h"
 #include "runner/loop/progress_printer.h"
 #include "runner/loop/run_study.h"
 #include "study/argument_template.h"

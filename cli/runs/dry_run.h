@@ -1,7 +1,7 @@
 // `doetune run --dry-run`: the runs that would be executed, where, and their duration.
 #pragma once
 
-#include "runner/loop/run_study.h"
+#include "runner/loop/planned_attempts.h"
 
 namespace doetune::cli {
 

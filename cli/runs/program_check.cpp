@@ -6,7 +6,7 @@
 
 #include "runner/attempts/request.h"
 #include "runner/attempts/workload.h"
-#include "runner/loop/run_study.h"
+#include "runner/loop/planned_attempts.h"
 #include "study/argument_template.h"
 
 namespace doetune::cli {

@@ -15,7 +15,7 @@ constexpr std::size_t kMaxLevels = 32;  ///< a numeric factor with more settings
 constexpr double kMinSpacing = 1e-6;    ///< coded, between usable settings that count as distinct
 constexpr int kMaxPointTries = 1'000'000;  ///< for one allowed point
 
-double usable_setting(const Factor& factor, double coded) {
+double setting_at_coded(const Factor& factor, double coded) {
   return factor.to_coded(factor.snap(factor.to_natural(coded)));
 }
 
@@ -132,7 +132,7 @@ bool SearchSpace::allows(const Eigen::Ref<const Eigen::VectorXd>& coded) const {
 
 Eigen::VectorXd SearchSpace::usable(const Eigen::Ref<const Eigen::VectorXd>& coded) const {
   Eigen::VectorXd result = coded;
-  for (int f = 0; f < factor_count(); ++f) result[f] = usable_setting(factors_[f], coded[f]);
+  for (int f = 0; f < factor_count(); ++f) result[f] = setting_at_coded(factors_[f], coded[f]);
   return result;
 }
 
@@ -141,7 +141,7 @@ std::vector<double> SearchSpace::next_usable(int factor, double coded) const {
   for (const double end : {-1.0, 1.0}) {
     for (double step = kMinSpacing; step < 2 && coded != end; step *= 2) {
       const double next =
-          usable_setting(factors_[factor], std::clamp(coded + end * step, -1.0, 1.0));
+          setting_at_coded(factors_[factor], std::clamp(coded + end * step, -1.0, 1.0));
       if (end * (next - coded) < kMinSpacing / 2) continue;
       found.push_back(next);
       break;

@@ -11,7 +11,7 @@
 namespace doetune::doe {
 namespace {
 
-constexpr int kMaxTries = 1'000'000;
+constexpr int kMaxPointsTried = 1'000'000;
 constexpr std::uint64_t kSampleStream = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -66,7 +66,7 @@ RegionSample sample_region(const DesignRequest& request, int wanted) {
   RandomStream random(request.seed, kSampleStream);
   std::set<std::vector<double>> found;
   RegionSample sample;
-  while (static_cast<int>(found.size()) < wanted && sample.tried < kMaxTries) {
+  while (static_cast<int>(found.size()) < wanted && sample.tried < kMaxPointsTried) {
     ++sample.tried;
     const Eigen::VectorXd point = random_point(request.factors, random);
     if (!allows_point(request, point)) continue;

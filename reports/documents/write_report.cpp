@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/documents/report_formats.h"
+#include "reports/json/analysis_json.h"
 
 namespace doetune::reports {
 namespace {
@@ -44,6 +45,12 @@ ReportFiles write_report(const analysis::Analysis& analysis, const std::filesyst
 
 ReportFiles write_report(const analysis::Analysis& analysis) {
   return write_report(analysis, analysis.directory->report());
+}
+
+void write_answers(const analysis::Analysis& analysis) {
+  const std::filesystem::path& folder = analysis.directory->path;
+  study::write_file_atomically(folder / "fit.json", fit_json(analysis));
+  study::write_file_atomically(folder / "optimum.json", optimum_json(analysis));
 }
 
 }  // namespace doetune::reports

@@ -25,4 +25,7 @@ ReportFiles write_report(const analysis::Analysis& analysis, const std::filesyst
 /// Writes the HTML page and its figures into report/ of the study directory.
 ReportFiles write_report(const analysis::Analysis& analysis);
 
+/// Writes fit.json and optimum.json into the study directory. Throws study::DirectoryError.
+void write_answers(const analysis::Analysis& analysis);
+
 }  // namespace doetune::reports

@@ -18,6 +18,10 @@ constexpr std::array kFormats{
                  "r-base", export_r},
     ExportFormat{"python", "export.py", "a script that fits every response with statsmodels",
                  "python3", "python3-pandas python3-statsmodels", export_python},
+    ExportFormat{"vllm-sweep", "vllm-sweep", "the plan, to be executed by vllm bench sweep serve",
+                 "", "", nullptr, export_vllm_sweep},
+    ExportFormat{"llm-d", "llm-d", "the plan as treatments of llm-d-benchmark", "", "", nullptr,
+                 export_llm_d},
 };
 
 }  // namespace

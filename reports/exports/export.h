@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analysis/analysis.h"
+#include "reports/exports/plan_export.h"
 
 namespace doetune::reports {
 
@@ -15,7 +16,10 @@ struct ExportFormat {
   std::string_view summary;  ///< short description
   std::string_view program;  ///< interpreter of the file; empty if it is not a program
   std::string_view needs;    ///< required Debian packages; empty if none
-  std::string (*write)(const analysis::Analysis&);
+  std::string (*write)(const analysis::Analysis&);  ///< null for a plan
+  /// A plan for another tool: `file` is then a folder.
+  std::vector<ExportedFile> (*write_plan)(const study::StudyDirectory&,
+                                          const TheirNames&) = nullptr;
 };
 
 /// To add a format, write a source file and a line of this table.

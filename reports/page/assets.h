@@ -24,6 +24,8 @@ extern const std::string_view surface;       ///< surface.js: three-dimensional 
 extern const std::string_view contours;      ///< contours.js: contour plots and their choosers
 extern const std::string_view downloads;     ///< downloads.js: saving figures
 extern const std::string_view tables;        ///< tables.js: sorting
+extern const std::string_view live_style;    ///< live.css
+extern const std::string_view live;          ///< live.js: the page of a running study
 extern const std::string_view report;        ///< report.js: initialises the page
 
 }  // namespace doetune::reports::assets

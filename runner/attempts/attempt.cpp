@@ -1,6 +1,8 @@
 #include "runner/attempts/attempt.h"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/file_descriptor.h"
 #include "base/host.h"
 #include "runner/processes/bounded_file.h"
 #include "study/files.h"
@@ -109,6 +112,11 @@ std::optional<AttemptEnd> read_end(const std::filesystem::path& attempt_director
   } catch (const Json::exception&) {
     return std::nullopt;
   }
+}
+
+void touch(const std::filesystem::path& file) {
+  const FileDescriptor opened(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (opened.is_open()) ::futimens(opened.get(), nullptr);
 }
 
 std::map<int, std::vector<int>> attempt_directories(const std::filesystem::path& runs) {

@@ -39,7 +39,10 @@ struct Attempt {
   std::optional<double> hang_after_s = {};  ///< stopped if silent and inactive for so long
   std::optional<std::int64_t> memory_limit_bytes = {};  ///< over all its processes; stopped above
   double telemetry_hz = 0;                              ///< sampling rate; 0: no telemetry
-  double heartbeat_s = 10;  ///< interval between updates of `alive`, if used
+  double heartbeat_s = 10;            ///< interval between updates of `alive`, if used
+  std::filesystem::path server = {};  ///< of a run beside the server of its whole plot on another
+                                      ///< host: the directory of the server; otherwise empty
+  bool end_in_event = false;  ///< its end is reported by LauncherEvent::end alone, without `exit`
 
   std::filesystem::path request() const { return directory / "request.json"; }
   std::filesystem::path result() const { return directory / "result.json"; }
@@ -82,6 +85,10 @@ void write_end(const std::filesystem::path& attempt_directory, const AttemptEnd&
 
 /// Empty if `exit` is missing, or incomplete after a power failure.
 std::optional<AttemptEnd> read_end(const std::filesystem::path& attempt_directory);
+
+/// Updates the modification time of a file, which is created if it is missing: a heartbeat. Never
+/// throws; on a full disk or a lost mount it is missing for a while.
+void touch(const std::filesystem::path& file);
 
 /// Attempt numbers with a directory under `runs`, by run.
 std::map<int, std::vector<int>> attempt_directories(const std::filesystem::path& runs);

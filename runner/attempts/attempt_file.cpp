@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
+
 #include "base/json_format.h"
 #include "runner/processes/bounded_file.h"
 #include "runner/processes/untrusted_json.h"
@@ -31,6 +33,7 @@ void for_each_field(const Visit& visit) {
   visit("memory_limit_bytes", &Attempt::memory_limit_bytes);
   visit("telemetry_hz", &Attempt::telemetry_hz);
   visit("heartbeat_s", &Attempt::heartbeat_s);
+  visit("server", &Attempt::server);
 }
 
 template <class Value>
@@ -69,6 +72,16 @@ Attempt read_attempt(const std::filesystem::path& directory) {
     return attempt;
   } catch (const nlohmann::json::exception& error) {
     throw study::DirectoryError(fmt::format("{}: not an attempt: {}", file.string(), error.what()));
+  }
+}
+
+Attempt as_started(Attempt attempt) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(attempt.directory / "attempt.json", ignored)) return attempt;
+  try {
+    return read_attempt(attempt.directory);
+  } catch (const study::DirectoryError&) {
+    return attempt;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "runner/attempts/workload.h"
 #include "runner/processes/program.h"
+#include "runner/processes/run_error.h"
 
 namespace doetune::runner {
 namespace {
@@ -57,8 +58,10 @@ Attempt AttemptMaker::make(const study::PlannedRun& run, int number, const Slot&
     attempt.arguments = fill_command(study_, run, number, attempt.directory, slot.server);
     attempt.program = program(attempt.arguments.front());
   }
+  if (study_.search) search_in(attempt);
   attempt.environment = attempt_environment(study_, attempt.directory, slot);
   set_resources(attempt, slot);
+  if (slot.server) attempt.server = slot.server->directory;
   if (!slot.server) attempt.gpus_wanted = count_in(study_.run.gpus_per_run, study_, run);
   attempt.time_limit_s = study_.run.timeout_s;
   attempt.hang_after_s = study_.run.hang_after_s;
@@ -81,6 +84,7 @@ Attempt AttemptMaker::make_server(const study::PlannedRun& run, const std::strin
   attempt.environment = program_environment(study_, slot);
   set_resources(attempt, slot);
   attempt.gpus_wanted = count_in(study_.run.gpus_per_run, study_, run);
+  if (study_.run.processes) attempt.processes = count_in(*study_.run.processes, study_, run);
   attempt.time_limit_s = server_limit_s(study_.run, directory_.plan, run.whole_plot);
   return attempt;
 }
@@ -104,6 +108,17 @@ void AttemptMaker::start_in_ranks(Attempt& attempt) {
   attempt.arguments = std::move(arguments);
   attempt.program = program(ranks_);
   attempt.environment.try_emplace("OMPI_MCA_rmaps_base_oversubscribe", "1");
+}
+
+/// Starts doetune-search, which starts the program several times, instead of the program.
+void AttemptMaker::search_in(Attempt& attempt) {
+  attempt.program = program_beside("doetune-search");
+  if (!is_executable(attempt.program)) {
+    throw RunError(fmt::format("{}, which searches the largest load, does not exist; build it",
+                               attempt.program.string()),
+                   "factors." + study_.search->load.name);
+  }
+  attempt.arguments = {attempt.program.string(), attempt.directory.string()};
 }
 
 const std::filesystem::path& AttemptMaker::program(const std::string& name) {

@@ -33,6 +33,7 @@ class AttemptMaker {
  private:
   void set_resources(Attempt& attempt, const Slot& slot) const;
   const std::filesystem::path& program(const std::string& name);
+  void search_in(Attempt& attempt);
   void start_in_ranks(Attempt& attempt);
 
   const study::StudyDirectory& directory_;

@@ -80,11 +80,15 @@ std::string how_it_exited(const AttemptEnd& end) {
   return fmt::format("exit code {}", end.exit_code.value_or(-1));
 }
 
-void add_quality(const study::Study& study, const Measured& measured, study::RunRecord& record) {
+void add_quality(const study::Study& study, Measured measured, study::RunRecord& record) {
   record.repeats = measured.repeats;
   record.half_width = measured.half_width;
   record.steady = measured.steady;
+  // A search brackets its answer; run.precision is that of each of its measurements.
+  if (study.search) measured.half_width.erase(study.search->load.name);
   record.flags = measurement_flags(measured, study.run.precision);
+  const auto incomplete = record.notes.find("search");
+  if (incomplete != record.notes.end()) record.flags.push_back(incomplete->second);
 }
 
 /// Rounds to six significant digits: more than the accuracy of any of these values, and a third of

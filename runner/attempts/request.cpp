@@ -185,8 +185,13 @@ Command study_command(const study::StudyDirectory& directory,
 
 std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,
                                       int attempt, const std::filesystem::path& directory,
-                                      const std::optional<ServerAddress>& server) {
+                                      const std::optional<ServerAddress>& server,
+                                      std::optional<double> load) {
   Placeholders values = run_placeholders(study, run, server);
+  if (study.search) {
+    const doe::Factor& searched = study.search->load;
+    values[searched.name] = load ? searched.format(*load) : fmt::format("{{{}}}", searched.name);
+  }
   values.insert({{"run", fmt::format("{}", run.run)},
                  {"attempt", fmt::format("{}", attempt)},
                  {"seed", fmt::format("{}", run_seed(study.seed, run.run))},

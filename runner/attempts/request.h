@@ -63,10 +63,12 @@ Command study_command(const study::StudyDirectory& directory,
                       const Placeholders& values);
 
 /// Fills the placeholders of the study's command: those of run_placeholders, and {run}, {attempt},
-/// {seed}, {request}, {result}. Throws RunError like fill_arguments.
+/// {seed}, {request}, {result}. A factor that is searched has the value `load`, and stands for
+/// itself without one. Throws RunError like fill_arguments.
 std::vector<std::string> fill_command(const study::Study& study, const study::PlannedRun& run,
                                       int attempt, const std::filesystem::path& directory,
-                                      const std::optional<ServerAddress>& server = {});
+                                      const std::optional<ServerAddress>& server = {},
+                                      std::optional<double> load = {});
 
 /// The value of a count in one run: fixed, or the setting of the factor that it names. Throws
 /// RunError if the setting is not a nonnegative integer.

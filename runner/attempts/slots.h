@@ -1,6 +1,7 @@
 // Allocates the processors and GPUs of one or more hosts to concurrent runs.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,7 +23,8 @@ struct HostCapacity {
 /// Where the runs of a whole plot reach the server that lives through it.
 struct ServerAddress {
   std::string host;
-  int port = 0;  ///< a free one, if the server has been given it as {port}
+  int port = 0;                          ///< a free one, if the server has been given it as {port}
+  std::filesystem::path directory = {};  ///< of a server on another host, which starts its runs
 };
 
 /// The part of a host allocated to one of the concurrent runs.

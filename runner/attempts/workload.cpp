@@ -220,6 +220,13 @@ std::vector<NameProblem> check_names(const study::Study& study,
     const auto* known = find_named(description.factors, factor.name);
     known == nullptr ? unknown_input(subject, factor.name) : check_factor(subject, factor, *known);
   }
+  if (study.search) {
+    const doe::Factor& load = study.search->load;
+    const Subject subject = about("factors", "factor", load.name);
+    const auto* known = find_named(description.factors, load.name);
+    known == nullptr ? unknown(subject, "input", load.name, known_names)
+                     : check_factor(subject, load, *known);
+  }
   for (const study::Setting& setting : study.settings) {
     const Subject subject = about("settings", "setting", setting.name);
     const auto* known = find_named(description.factors, setting.name);
@@ -227,6 +234,7 @@ std::vector<NameProblem> check_names(const study::Study& study,
                      : check_setting(subject, setting, *known);
   }
   for (const study::Response& response : study.responses) {
+    if (study.search && response.name == study.search->load.name) continue;
     const bool measured = response.formula.empty() && response.pattern.empty() &&
                           study::find_quantity(response.name) == nullptr;
     if (measured && find_named(description.responses, response.name) == nullptr) {

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 #include "base/host.h"
 #include "base/nearest_name.h"
 #include "runner/launchers/local_launcher.h"
 #include "runner/launchers/pilot_launcher.h"
+#include "runner/launchers/served_launcher.h"
 #include "runner/launchers/slurm_launcher.h"
 #include "runner/launchers/ssh_launcher.h"
 #include "runner/launchers/usable_gpus.h"
@@ -23,6 +25,13 @@ std::unique_ptr<Launcher> make_local(const LauncherRequest&) {
 template <class Type>
 std::unique_ptr<Launcher> make(const LauncherRequest& request) {
   return std::make_unique<Type>(request);
+}
+
+/// On other hosts, runs are executed beside their server, not by the launcher.
+std::unique_ptr<Launcher> with_servers(std::unique_ptr<Launcher> launcher,
+                                       const study::RunSettings& run) {
+  if (launcher->is_local() || run.server.set_up.empty()) return launcher;
+  return std::make_unique<ServedLauncher>(std::move(launcher));
 }
 
 constexpr std::array kLauncherTypes{
@@ -61,7 +70,7 @@ std::span<const LauncherType> launcher_types() { return kLauncherTypes; }
 std::unique_ptr<Launcher> make_launcher(std::string_view name, const LauncherRequest& request) {
   std::vector<std::string> names;
   for (const LauncherType& type : kLauncherTypes) {
-    if (type.name == name) return type.make(request);
+    if (type.name == name) return with_servers(type.make(request), request.run);
     names.emplace_back(type.name);
   }
   throw RunError(

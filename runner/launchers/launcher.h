@@ -32,7 +32,7 @@ struct SlotOptions {
 
 /// Notification that an attempt may have ended. The attempt directory decides: if it has an `exit`
 /// file, the attempt has ended; otherwise it is lost, and `remark` gives the known circumstances.
-/// `end` is set only if no `exit` could be written, and is then final.
+/// `end` is set only if no `exit` could or should be written, and is then final.
 struct LauncherEvent {
   std::string attempt;
   std::string remark;

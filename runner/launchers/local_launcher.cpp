@@ -106,7 +106,8 @@ AttemptEnd end_of(const Attempt& attempt, EndCause cause, const std::string& sta
 
 }  // namespace
 
-LocalLauncher::LocalLauncher(Where where) : where_(where), events_(::epoll_create1(EPOLL_CLOEXEC)) {
+LocalLauncher::LocalLauncher(Where where)
+    : where_(where), had_before_(children()), events_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!events_.is_open()) throw std::system_error(errno, std::generic_category(), "epoll");
   int subreaper = 0;
   ::prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
@@ -198,6 +199,11 @@ void LocalLauncher::kill_left_behind(const std::filesystem::path& attempt_direct
     for (const pid_t pid : left) ::kill(pid, SIGKILL);
     for (const pid_t pid : left) kill_and_wait(pid, kDescendantsTimeout_s);
   }
+}
+
+std::optional<ProcessMark> LocalLauncher::mark_of_attempt(const std::filesystem::path& directory) {
+  const auto owner = read_owner(directory);
+  return owner ? std::optional(owner->mark) : std::nullopt;
 }
 
 /// Sleeps until a descriptor is readable, or now_s() reaches `until_s`; returns the readable ones.
@@ -364,6 +370,11 @@ void LocalLauncher::explain_memory(const Running& running, AttemptEnd& end) cons
 /// only this attempt fails; the other runs continue.
 void LocalLauncher::report(const Attempt& attempt, AttemptEnd end) {
   LauncherEvent event{attempt.name, ""};
+  if (attempt.end_in_event) {
+    event.end = std::move(end);
+    reported_.push_back(std::move(event));
+    return;
+  }
   try {
     write_end(attempt.directory, end, where_ == Where::kNode);
   } catch (const study::DirectoryError& error) {
@@ -384,6 +395,7 @@ bool LocalLauncher::kill_descendants(const Running& running) {
   for (;;) {
     std::vector<pid_t> found;
     for (const pid_t pid : children()) {
+      if (std::find(had_before_.begin(), had_before_.end(), pid) != had_before_.end()) continue;
       if (is_program(pid) || ::waitpid(pid, nullptr, WNOHANG) == pid) continue;
       const auto mark = mark_of(pid);
       if (mark ? *mark == running.mark : alone) found.push_back(pid);

@@ -17,7 +17,8 @@ namespace doetune::runner {
 
 /// Each attempt is a process group. When it ends, for whatever reason, all its descendants are
 /// killed: its group, and processes that left the group, which become children of this process
-/// (PR_SET_CHILD_SUBREAPER). If this process is killed, the attempts' programs are killed as well.
+/// (PR_SET_CHILD_SUBREAPER). Children that this process had before are left alone. If this process
+/// is killed, the attempts' programs are killed as well.
 ///
 /// Use it from one thread: an attempt's program dies with the thread that submitted it. The runner
 /// sleeps between events, except for telemetry, for watchdogs (memory and hang limits), and for
@@ -49,6 +50,9 @@ class LocalLauncher : public Launcher {
   /// mark (process_table.h), even if its directory was moved. Does nothing if that runner is alive:
   /// the directory is then a copy.
   static void kill_left_behind(const std::filesystem::path& attempt_directory);
+
+  /// The mark of an attempt's processes, from its claim; empty if a local launcher does not own it.
+  static std::optional<ProcessMark> mark_of_attempt(const std::filesystem::path& directory);
 
  private:
   /// Escalation of stopping an attempt.
@@ -90,6 +94,7 @@ class LocalLauncher : public Launcher {
   bool is_program(pid_t pid) const;
 
   Where where_;
+  std::vector<pid_t> had_before_;  ///< children of this process, which no attempt started
   FileDescriptor events_;
   std::map<std::string, Running> running_;
   std::vector<LauncherEvent> reported_;

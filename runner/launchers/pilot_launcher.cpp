@@ -81,7 +81,7 @@ std::vector<std::string> PilotLauncher::sbatch() const {
   const study::SlurmSettings& slurm = run.slurm;
   const double attempt_s = run.timeout_s + run.stop_grace_s + kSlurmMargin_s;
   const double limit_s =
-      slurm.time_limit_s.value_or(std::max(kMinPilot_s, kAttemptsInPilot * attempt_s));
+      slurm.time_limit_s.value_or(std::max({kMinPilot_s, kAttemptsInPilot * attempt_s, limit_s_}));
   const int jobs_on_node = (jobs_ + slurm.nodes - 1) / slurm.nodes;
   const int cpus = run.cpus_per_run.value_or(1) * ranks_;
   std::vector<std::string> arguments = sbatch_head(
@@ -175,6 +175,7 @@ void PilotLauncher::submit(const Attempt& given) {
   if (!prepare(attempt)) return;
   gpus_ = std::max(gpus_, attempt.gpus_wanted);
   ranks_ = std::max(ranks_, attempt.processes);
+  limit_s_ = std::max(limit_s_, attempt.time_limit_s + attempt.stop_grace_s + kSlurmMargin_s);
   waiting_.push_back(std::move(attempt));
   jobs_ = std::max(jobs_, static_cast<int>(waiting_.size()));
   begin_waiting();

@@ -63,11 +63,12 @@ class PilotLauncher : public ClientLauncher {
   std::string id_;
   std::string reported_reason_;  ///< pending reason last reported to the user
   double submitted_s_ = 0;
-  int missing_ = 0;    ///< consecutive answers without the pilot
-  int fruitless_ = 0;  ///< consecutive allocations in which no attempt ended
-  int jobs_ = 1;       ///< maximum number of attempts waiting at once: number of concurrent steps
-  int gpus_ = 0;       ///< maximum of an attempt
-  int ranks_ = 1;      ///< maximum of an attempt
+  int missing_ = 0;     ///< consecutive answers without the pilot
+  int fruitless_ = 0;   ///< consecutive allocations in which no attempt ended
+  int jobs_ = 1;        ///< maximum number of attempts waiting at once: number of concurrent steps
+  int gpus_ = 0;        ///< maximum of an attempt
+  int ranks_ = 1;       ///< maximum of an attempt
+  double limit_s_ = 0;  ///< maximum of an attempt; a server lives as long as its whole plot
   std::deque<Attempt> waiting_;
   double kept_alive_s_ = 0;
   double retry_s_ = 0;                       ///< when to retry steps that did not fit

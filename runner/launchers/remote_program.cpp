@@ -9,9 +9,7 @@ namespace doetune::runner {
 
 std::filesystem::path attempt_program(const std::string& given, const std::string& key) {
   if (!given.empty()) return given;
-  std::error_code ignored;
-  const auto file =
-      std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "doetune-attempt";
+  const auto file = program_beside("doetune-attempt");
   if (is_executable(file)) return file;
   throw RunError(fmt::format("{}, which starts runs on other machines, does not exist; build it, "
                              "or set its path in {}",

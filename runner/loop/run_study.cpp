@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -13,13 +12,14 @@
 #include "runner/attempts/attempt_maker.h"
 #include "runner/attempts/outcome.h"
 #include "runner/attempts/request.h"
-#include "runner/attempts/slots.h"
 #include "runner/conditions/store.h"
 #include "runner/loop/drift.h"
+#include "runner/loop/earlier_attempts.h"
+#include "runner/loop/failure_policy.h"
 #include "runner/loop/hooks.h"
-#include "runner/servers/servers.h"
+#include "runner/loop/results_file.h"
+#include "runner/loop/whole_plots.h"
 #include "study/directory/journal.h"
-#include "study/directory/results.h"
 
 namespace doetune::runner {
 namespace {
@@ -29,21 +29,7 @@ using study::RunRecord;
 using study::RunStatus;
 using study::StudyDirectory;
 
-constexpr std::size_t kFirstRuns = 3;  ///< so many that fail alike stop a plan (on_failure)
-constexpr double kLookEvery_s = 1;     ///< interval between checks of the study directory
-constexpr double kServerEnd_s = 0.2;   ///< for the end of a server that made its run fail
-constexpr double kResultsEvery_s = 1;
-constexpr double kResultsFraction = 0.05;  ///< maximum fraction of time spent writing results.csv
-
-Selection selection_of(const StudyDirectory& directory, const RunOptions& options) {
-  const study::RunSettings& run = directory.study.run;
-  return {options.only, options.again, run.retries, run.on_failure == study::OnFailure::kStop};
-}
-
-SlotPool pool_of(const StudyDirectory& directory, const RunOptions& options,
-                 const Launcher& launcher) {
-  return SlotPool(launcher.capacities(directory.study.run, {options.jobs, options.gpus}));
-}
+constexpr double kLookEvery_s = 1;  ///< interval between checks of the study directory
 
 /// One call of run_study.
 class StudyRun {
@@ -61,11 +47,14 @@ class StudyRun {
         hooks_(directory),
         conditions_(directory.path),
         pool_(pool_of(directory, options, launcher)),
-        servers_(directory, launcher, maker_),
+        plots_(directory, launcher, maker_),
+        failures_(directory.study.run.on_failure, directory.path / "study.yaml"),
+        results_(directory, now_s),
         progress_(pool_.jobs(), directory.study.run.expected_s, now_s()) {
     for (const std::string& warning : journal_.content().warnings) sink_.note(warning);
     final_ = study::final_records(journal_.content().records);
     check_commands(selection_of(directory, options));
+    if (plots_.used()) plots_.servers().take_up(pool_);
     load_history();
     schedule_.emplace(directory.plan, final_, selection_of(directory, options));
     take_up_under_way();
@@ -75,18 +64,17 @@ class StudyRun {
 
   RunSummary run() {
     remove_left_behind(directory_.results_csv());
-    write_results();
-    if (uses_servers()) servers_.end_left_behind();
+    results_.write(final_);
     if (schedule_->waiting() > 0) {
       note_conditions(directory_.path, directory_.working_directory,
                       directory_.study.run.environment);
     }
     for (start_runs(); goes_on(); start_runs()) wait();
-    write_results();
+    results_.write(final_);
     report(hooks_.after_all(progress_.counts()));
     const bool left = schedule_->waiting() + cancelled_ > 0;
     return {progress_.counts(), ended_, (interrupts_seen_ > 0 || stop_file_seen_) && left,
-            gave_up_};
+            failures_.gave_up()};
   }
 
  private:
@@ -101,13 +89,12 @@ class StudyRun {
   };
 
   /// Whether no further run may be started.
-  bool stopping() const { return interrupts_seen_ > 0 || stop_file_seen_ || gave_up_; }
+  bool stopping() const { return interrupts_seen_ > 0 || stop_file_seen_ || failures_.gave_up(); }
 
   bool goes_on() const {
-    return !under_way_.empty() || !servers_.empty() || (schedule_->waiting() > 0 && !stopping());
+    return !under_way_.empty() || !plots_.servers().empty() ||
+           (schedule_->waiting() > 0 && !stopping());
   }
-
-  bool uses_servers() const { return !directory_.study.run.server.set_up.empty(); }
 
   void report(const std::string& text) {
     if (!text.empty()) sink_.note(text);
@@ -119,32 +106,21 @@ class StudyRun {
     while (const auto index = schedule.next(now_s_())) {
       const PlannedRun& run = directory_.plan.runs[*index];
       pool_.check(maker_.make(run, 1, {}).gpus_wanted);
-      if (uses_servers()) servers_.check(run);
+      if (plots_.used()) plots_.servers().check(run);
     }
   }
 
   /// Loads the records of earlier calls, and attempt directories without a record.
   void load_history() {
-    for (const auto* records : {&journal_.content().records, &journal_.content().left_out}) {
-      for (const RunRecord& record : *records) {
-        last_attempt_[record.run] = std::max(last_attempt_[record.run], record.attempt);
-      }
-    }
-    auto directories = attempt_directories(directory_.path / "runs");
-    for (std::size_t i = 0; i < directory_.plan.runs.size(); ++i) {
-      const int run = directory_.plan.runs[i].run;
-      auto& numbers = directories[run];
-      std::sort(numbers.begin(), numbers.end());
-      for (const int number : numbers) {
-        if (number <= last_attempt_[run]) continue;
-        last_attempt_[run] = number;  // whoever made it: the directory exists
-        if (!is_decided(run) && is_own(directory_.plan.runs[i], number)) adopt(i, number);
-      }
+    EarlierAttempts earlier = earlier_attempts(directory_, journal_.content());
+    last_attempt_ = std::move(earlier.last);
+    for (const EarlierAttempt& found : earlier.unrecorded) {
+      const PlannedRun& run = run_at(found.index);
+      if (!is_decided(run.run) && is_own(run, found.number)) adopt(found.index, found.number);
     }
   }
 
-  /// Whether the run has its final result, so that its unrecorded attempts are irrelevant. Attempts
-  /// before the last recorded one are never considered, even if their journal lines were damaged.
+  /// Whether the run has its final result, so that its unrecorded attempts are irrelevant.
   bool is_decided(int run) const {
     const auto record = final_.find(run);
     return record != final_.end() && (record->second.status == RunStatus::kCompleted ||
@@ -168,30 +144,28 @@ class StudyRun {
     if (!read_end(path)) {
       const Attempt attempt = as_started(maker_.make(run, number, {}));
       if (launcher_.resume(attempt)) {
-        going_on_.push_back({index, number, pool_.take_again(attempt.host, attempt.gpus), path});
-        if (uses_servers()) abandon(going_on_.back(), attempt.name);
+        going_on_.push_back({index, number, std::nullopt, path});
+        take_place(going_on_.back(), attempt);
         return;
       }
     }
     append(record_of(index, number, path, {"", "doetune was stopped while it was running"}));
   }
 
-  /// Stops a run of an earlier call, whose server is ended; it will be made again.
-  void abandon(UnderWay& run, const std::string& attempt) {
-    run.server_end.emplace();
-    run.server_end->status = RunStatus::kLost;
-    run.server_end->reason = "doetune was stopped while it was running";
-    launcher_.cancel(attempt);
-  }
-
-  /// The attempt as described by its attempt.json, if there is one: with its host and GPUs.
-  static Attempt as_started(Attempt attempt) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(attempt.directory / "attempt.json", ignored)) return attempt;
-    try {
-      return read_attempt(attempt.directory);
-    } catch (const study::DirectoryError&) {
-      return attempt;
+  /// Gives a run of an earlier call its slot or its server. It is stopped, and will be made again,
+  /// if its server is not used any more.
+  void take_place(UnderWay& run, const Attempt& attempt) {
+    const auto plot = plots_.servers().plot_of_server(attempt.server);
+    if (!plots_.used()) {
+      run.slot = pool_.take_again(attempt.host, attempt.gpus);
+    } else if (plot) {
+      run.plot = *plot;
+      plots_.began(*plot);
+    } else {
+      run.server_end.emplace();
+      run.server_end->status = RunStatus::kLost;
+      run.server_end->reason = "doetune was stopped while it was running";
+      launcher_.cancel(attempt.name);
     }
   }
 
@@ -215,20 +189,17 @@ class StudyRun {
 
   void start_runs() {
     for (const std::string& host : launcher_.closed_hosts()) pool_.close(host);
-    if (uses_servers()) {
-      use_servers();
-      for (const Slot& slot : servers_.remove_ended(busy_plots())) pool_.give_back(slot);
-    }
+    if (plots_.used()) use_servers();
     while (!stopping() && schedule_->waiting() > 0) {
       look_for_stop_file();
       if (stop_file_seen_) return;
       const auto index = schedule_->peek(
-          now_s_(), [&](std::size_t i) { return !uses_servers() || may_set_up(i); });
+          now_s_(), [&](std::size_t i) { return !plots_.used() || plots_.may_set_up(i); });
       if (!index) return;
       if (is_recorded_like_another(*index)) continue;
       auto slot = pool_.take(gpus_of(*index));
       if (!slot) return;
-      if (uses_servers()) {
+      if (plots_.used()) {
         set_up_server(run_at(*index), *slot);
       } else {
         schedule_->take(*index);
@@ -239,50 +210,32 @@ class StudyRun {
 
   /// Starts the next run of each server that is ready, and tears down servers without one.
   void use_servers() {
-    const std::set<int> busy = busy_plots();
-    for (const int plot : servers_.plots()) {
-      if (busy.count(plot) > 0) continue;
+    Servers& servers = plots_.servers();
+    for (const int plot : servers.plots()) {
+      if (plots_.in_use().count(plot) > 0) continue;
       const auto in_plot = [&](std::size_t i) { return plot_of(run_at(i)) == plot; };
       auto index = schedule_->peek(now_s_(), in_plot);
       while (index && is_recorded_like_another(*index)) index = schedule_->peek(now_s_(), in_plot);
-      const auto slot = servers_.slot_of(plot);
+      const auto slot = servers.slot_of(plot);
       if (stopping() || !schedule_->first(in_plot)) {
-        report(servers_.tear_down(plot));
+        report(servers.tear_down(plot));
       } else if (index && slot) {
         schedule_->take(*index);
         start(*index, *slot);
       }
     }
-  }
-
-  /// Whether a run may have its server set up: after a failure only the run for which it failed.
-  bool may_set_up(std::size_t index) const {
-    const int plot = plot_of(run_at(index));
-    const auto retried = set_up_again_.find(plot);
-    return !servers_.has(plot) && (retried == set_up_again_.end() || retried->second == index);
+    for (const Slot& slot : servers.remove_ended(plots_.in_use())) pool_.give_back(slot);
   }
 
   void set_up_server(const PlannedRun& run, const Slot& slot) {
     lock_.check();
-    servers_.set_up(run, slot);
+    plots_.servers().set_up(run, slot);
     sink_.setting_up(run);
     count_servers_left();
   }
 
-  std::set<int> busy_plots() const {
-    std::set<int> plots;
-    for (const auto& [name, run] : under_way_) {
-      if (run.plot != 0) plots.insert(run.plot);
-    }
-    return plots;
-  }
-
   void count_servers_left() {
-    if (!uses_servers()) return;
-    std::set<int> plots;
-    for (const std::size_t index : schedule_->indices()) plots.insert(plot_of(run_at(index)));
-    for (const int plot : servers_.plots()) plots.erase(plot);
-    progress_.set_servers_left(plots.size());
+    if (plots_.used()) progress_.set_servers_left(plots_.left(*schedule_));
   }
 
   int gpus_of(std::size_t index) const {
@@ -302,11 +255,11 @@ class StudyRun {
                         fmt::format("{} in run {}; not executed", what, *like));
       return true;
     }
-    const auto without = without_server_.find(plot_of(run));
-    if (without == without_server_.end()) return false;
+    const auto without = plots_.without_server(run);
+    if (!without) return false;
     record_unexecuted(
-        index, RunStatus::kFailed, without->second,
-        fmt::format("its server could not be set up in run {}; not executed", without->second));
+        index, RunStatus::kFailed, *without,
+        fmt::format("its server could not be set up in run {}; not executed", *without));
     return true;
   }
 
@@ -351,7 +304,7 @@ class StudyRun {
     if (entry.slot->server) {
       entry.plot = plot_of(run);
       entry.slot.reset();
-      entry.set_up_s = std::exchange(set_up_s_[entry.plot], std::nullopt);
+      entry.set_up_s = plots_.began(entry.plot);
     }
     under_way_.emplace(attempt.name, std::move(entry));
     progress_.started(run.run, now_s_());
@@ -360,18 +313,18 @@ class StudyRun {
   }
 
   void wait() {
+    plots_.servers().keep_wanted();
     const double tick_s = sink_.tick(progress_, now_s_());
-    const double results_s =
-        results_stale_ ? results_due_s_ - now_s_() : std::numeric_limits<double>::infinity();
     const double due_s = schedule_->due_s() - now_s_();  // of a run that waits for its backoff
     const double retry_s = due_s > 0 ? due_s : std::numeric_limits<double>::infinity();
-    const double look_s = servers_.setting_up() ? ReadinessProbe::kPause_s : kLookEvery_s;
-    auto events = launcher_.wait(std::max(0.0, std::min({tick_s, results_s, retry_s, look_s})),
-                                 interrupts_.descriptor());
+    const double look_s = plots_.servers().setting_up() ? ReadinessProbe::kPause_s : kLookEvery_s;
+    auto events =
+        launcher_.wait(std::max(0.0, std::min({tick_s, results_.due_in_s(), retry_s, look_s})),
+                       interrupts_.descriptor());
     lock_.check();  // before attempts are assessed by files that may be gone
     handle_interrupts();
     if (events) handle(std::move(*events));
-    if (results_stale_ && now_s_() >= results_due_s_) write_results();
+    results_.write_if_due(final_);
   }
 
   /// Ends of servers come first: they may explain those of runs.
@@ -381,23 +334,19 @@ class StudyRun {
       return found != under_way_.end() && found->second.plot != 0 &&
              read_end(found->second.directory).value_or(AttemptEnd()).exit_code != 0;
     };
-    if (std::any_of(events.begin(), events.end(), ended_badly)) {
-      const auto more = launcher_.wait(kServerEnd_s, -1);
-      if (more) events.insert(events.end(), more->begin(), more->end());
-    }
-    std::erase_if(events, [&](const LauncherEvent& event) { return servers_.take(event); });
-    for (const ServerEvent& event : servers_.look()) handle(event);
+    if (std::any_of(events.begin(), events.end(), ended_badly)) plots_.await_end(events);
+    std::erase_if(events, [&](const LauncherEvent& event) { return plots_.servers().take(event); });
+    for (const ServerEvent& event : plots_.servers().look()) handle(event);
     for (const LauncherEvent& event : events) end(event);
   }
 
   void handle(const ServerEvent& event) {
     if (event.type == ServerEvent::Type::kReady) {
-      set_up_s_[event.plot] = event.set_up_s;
-      set_up_again_.erase(event.plot);
+      plots_.ready(event);
       progress_.set_up(event.set_up_s);
       return;
     }
-    report(servers_.tear_down(event.plot));
+    report(plots_.servers().tear_down(event.plot));
     if (event.type == ServerEvent::Type::kNotSetUp) return record_not_set_up(event);
     bool in_use = false;
     for (auto& [name, run] : under_way_) {
@@ -411,11 +360,7 @@ class StudyRun {
 
   /// Records that the server of a whole plot could not be set up, as the end of its next run.
   void record_not_set_up(const ServerEvent& event) {
-    const auto retried = set_up_again_.find(event.plot);
-    const auto index = schedule_->first([&](std::size_t i) {
-      return plot_of(run_at(i)) == event.plot &&
-             (retried == set_up_again_.end() || retried->second == i);
-    });
+    const auto index = plots_.waiting_for(event.plot, *schedule_);
     if (!index || stopping()) return;
     const PlannedRun& run = run_at(*index);
     schedule_->take(*index);
@@ -426,12 +371,7 @@ class StudyRun {
     record.duration_s = event.set_up_s;
     record.in_set_up = true;
     const bool again = conclude(*index, record, event.directory);
-    if (again) {
-      set_up_again_[event.plot] = *index;
-    } else {
-      set_up_again_.erase(event.plot);
-    }
-    if (!again && record.status != RunStatus::kInfeasible) without_server_[event.plot] = run.run;
+    plots_.not_set_up(*index, record.status, again);
   }
 
   void handle_interrupts() {
@@ -452,6 +392,7 @@ class StudyRun {
     if (found == under_way_.end()) return;
     UnderWay ended = std::move(found->second);
     under_way_.erase(found);
+    if (ended.plot != 0) plots_.ended(ended.plot);
     RunRecord record = record_of(ended.index, ended.number, ended.directory, event);
     record.set_up_s = ended.set_up_s;
     if (ended.server_end && record.status != RunStatus::kCompleted) {
@@ -478,8 +419,7 @@ class StudyRun {
     sink_.ended(progress_, run, record, directory, again);
     report_drift(run);
     report(hooks_.after_run(record, directory));
-    if (!again) handle_failure(record);
-    handle_first_failures(record);
+    report(failures_.after(record, again, any_worked()));
     return again;
   }
 
@@ -489,34 +429,6 @@ class StudyRun {
     for (const Drift& drift : drifts(directory_.study, directory_.plan, final_)) {
       if (drift.is_clear && drifting_.insert(drift.response).second) report(drift_text(drift));
     }
-  }
-
-  void handle_failure(const RunRecord& record) {
-    const bool failed = record.status == RunStatus::kFailed ||
-                        record.status == RunStatus::kTimedOut || record.status == RunStatus::kLost;
-    if (!failed || gave_up_ || directory_.study.run.on_failure != study::OnFailure::kStop) return;
-    gave_up_ = true;
-    sink_.note(fmt::format("stopping: run {} {}, and the study sets on_failure: stop", record.run,
-                           study::run_status_name(record.status)));
-  }
-
-  /// With on_failure: first-three, stops if the first runs failed alike: the others would, too.
-  void handle_first_failures(const RunRecord& record) {
-    if (directory_.study.run.on_failure != study::OnFailure::kFirstThree || gave_up_) return;
-    if (any_worked() || record.status == RunStatus::kCancelled) return;
-    if (record.status == RunStatus::kLost) return;  // says nothing about the run
-    failed_alike_ = failed_alike_ && record.status == RunStatus::kFailed &&
-                    (first_failed_.empty() ||
-                     (record.exit_code == first_exit_code_ && record.reason == first_reason_));
-    first_exit_code_ = record.exit_code;
-    first_reason_ = record.reason;
-    first_failed_.insert(record.run);
-    if (!failed_alike_ || first_failed_.size() < kFirstRuns) return;
-    gave_up_ = true;
-    sink_.note(fmt::format(
-        "stopping: the first {} runs failed alike, and the others would, too ({}); to run them all "
-        "the same, set run: {{on_failure: continue}} in {}",
-        kFirstRuns, record.reason, (directory_.path / "study.yaml").string()));
   }
 
   /// Whether a run of the plan has completed or was infeasible, so that the program works.
@@ -541,15 +453,7 @@ class StudyRun {
   void append(const RunRecord& record) {
     journal_.append(record);
     final_[record.run] = record;
-    results_stale_ = true;
-  }
-
-  void write_results() {
-    const double began_s = now_s_();
-    study::write_file_atomically(directory_.results_csv(), study::results_csv(directory_, final_));
-    const double ended_s = now_s_();
-    results_due_s_ = ended_s + std::max(kResultsEvery_s, (ended_s - began_s) / kResultsFraction);
-    results_stale_ = false;
+    results_.outdated();
   }
 
   const StudyDirectory& directory_;
@@ -563,11 +467,9 @@ class StudyRun {
   Hooks hooks_;
   ConditionsStore conditions_;
   SlotPool pool_;
-  Servers servers_;
-  std::map<int, std::optional<double>> set_up_s_;  ///< of a server without a run so far, by plot
-  std::map<int, std::size_t>
-      set_up_again_;                   ///< the run for which it failed and is retried, by plot
-  std::map<int, int> without_server_;  ///< the run that showed it, by plot
+  WholePlots plots_;
+  FailurePolicy failures_;
+  ResultsFile results_;
   Progress progress_;
   std::map<int, RunRecord> final_;
   std::map<int, int> last_attempt_;  ///< highest attempt number used, by run
@@ -577,15 +479,8 @@ class StudyRun {
   int interrupts_seen_ = 0;
   std::set<std::string> drifting_;  ///< responses reported to drift
   bool stop_file_seen_ = false;
-  bool gave_up_ = false;
-  bool failed_alike_ = true;  ///< the runs of this call so far
-  std::set<int> first_failed_;
-  std::optional<int> first_exit_code_;
-  std::string first_reason_;
   int ended_ = 0;
   std::size_t cancelled_ = 0;
-  bool results_stale_ = false;
-  double results_due_s_ = 0;
 };
 
 }  // namespace
@@ -595,47 +490,6 @@ RunSummary run_study(const StudyDirectory& directory, const RunOptions& options,
                      const std::function<double()>& now_s) {
   check_patterns(directory.study);
   return StudyRun(directory, options, launcher, progress, interrupts, now_s).run();
-}
-
-void check_attempts(const StudyDirectory& directory, Launcher& launcher) {
-  const Hooks hooks(directory);
-  AttemptMaker maker(directory, launcher.ranks());
-  Servers servers(directory, launcher, maker);
-  for (const PlannedRun& run : directory.plan.runs) {
-    maker.make(run, 1, {});
-    if (!directory.study.run.server.set_up.empty()) servers.check(run);
-  }
-}
-
-std::vector<PlannedAttempt> planned_attempts(const StudyDirectory& directory,
-                                             const RunOptions& options, const Launcher& launcher) {
-  const auto records = study::final_records(study::read_journal(directory).records);
-  Schedule schedule(directory.plan, records, selection_of(directory, options));
-  SlotPool pool = pool_of(directory, options, launcher);
-  AttemptMaker maker(directory, launcher.ranks());
-  std::deque<Slot> taken;  // assumes that runs end in the order of their start
-  std::vector<PlannedAttempt> attempts;
-  std::set<int> plots;
-  while (const auto index = schedule.next(0)) {
-    const PlannedRun& run = directory.plan.runs[*index];
-    if (infeasible_like(directory.study.factors, directory.plan, records, run)) continue;
-    const int gpus = count_in(directory.study.run.gpus_per_run, directory.study, run);
-    pool.check(gpus);
-    auto slot = pool.take(gpus);
-    for (; !slot; slot = pool.take(gpus)) {
-      pool.give_back(taken.front());
-      taken.pop_front();
-    }
-    const auto record = records.find(run.run);
-    const int number = record == records.end() ? 1 : record->second.attempt + 1;
-    attempts.push_back({run.run, *slot, maker.make(run, number, *slot)});
-    const bool first = plots.insert(plot_of(run)).second;
-    if (first && !directory.study.run.server.set_up.empty()) {
-      attempts.back().server = maker.make_server(run, "", "", *slot);
-    }
-    taken.push_back(std::move(*slot));
-  }
-  return attempts;
 }
 
 }  // namespace doetune::runner

@@ -1,42 +1,22 @@
 // `doetune run`: executes the pending runs of a plan.
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "base/clock.h"
 #include "runner/launchers/launcher.h"
 #include "runner/loop/interrupts.h"
 #include "runner/loop/progress.h"
-#include "runner/loop/schedule.h"
+#include "runner/loop/run_options.h"
 #include "study/directory/directory.h"
 
 namespace doetune::runner {
-
-struct RunOptions {
-  std::optional<int> jobs;        ///< concurrent runs, overrides the study
-  std::vector<std::string> gpus;  ///< to divide among the runs; empty: 0, 1, ...
-  std::vector<int> only;          ///< run numbers; empty: all of the plan
-  std::set<study::RunStatus> again = Selection{}.again;  ///< statuses of earlier attempts to retry
-};
 
 struct RunSummary {
   RunCounts counts;          ///< of the whole plan
   int attempts = 0;          ///< ended in this call
   bool interrupted = false;  ///< stopped by the user with runs left
   bool gave_up = false;      ///< stopped after failures (run.on_failure)
-};
-
-/// A run as it would be started, for --dry-run.
-struct PlannedAttempt {
-  int run = 0;
-  Slot slot;
-  Attempt attempt;
-  std::optional<Attempt> server = {};  ///< set up before it: for the first run of a whole plot
 };
 
 /// Executes every run of the plan without a final record, `jobs` concurrently, in run order.
@@ -50,8 +30,7 @@ struct PlannedAttempt {
 ///   the study directory acts like the first interrupt, and stays until the user removes it.
 /// - A run whose settings were infeasible in another run is recorded as infeasible, not executed.
 /// - With `run.on_failure: first-three` (the default) the call ends like this, too, if no run of
-/// the
-///   plan has worked and the first three of this call fail alike: same exit code, same message.
+///   the plan has worked and the first three of this call fail alike: same exit code, same message.
 /// - With `run.on_failure: stop` a run that failed finally acts like the first interrupt, too.
 ///
 /// results.csv is written when the call ends, and at most once a second during it, because its cost
@@ -63,13 +42,5 @@ struct PlannedAttempt {
 RunSummary run_study(const study::StudyDirectory& directory, const RunOptions& options,
                      Launcher& launcher, ProgressSink& progress, Interrupts& interrupts,
                      const std::function<double()>& now_s = monotonic_s);
-
-/// Throws RunError for any run of the plan, or hook after it, that could not be started anywhere:
-/// an unknown placeholder, a missing program.
-void check_attempts(const study::StudyDirectory& directory, Launcher& launcher);
-
-/// The runs that run_study would start, in order. Throws RunError like run_study; writes nothing.
-std::vector<PlannedAttempt> planned_attempts(const study::StudyDirectory& directory,
-                                             const RunOptions& options, const Launcher& launcher);
 
 }  // namespace doetune::runner

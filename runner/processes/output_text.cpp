@@ -8,7 +8,7 @@
 namespace doetune::runner {
 namespace {
 
-constexpr std::size_t kMaxBytes = 300;
+constexpr std::size_t kMaxLineBytes = 300;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::string_view last_line(std::string_view text) {
 }
 
 std::string printable(std::string_view line) {
-  line = line.substr(0, kMaxBytes);
+  line = line.substr(0, kMaxLineBytes);
   std::string text;
   while (!line.empty()) {
     const auto first = static_cast<unsigned char>(line[0]);

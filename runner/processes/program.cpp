@@ -50,6 +50,11 @@ std::filesystem::path find_program(const std::string& name,
       "command.0");
 }
 
+std::filesystem::path program_beside(const std::string& name) {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / name;
+}
+
 std::filesystem::path in_path(const std::string& name) {
   try {
     return find_program(name, "/", search_path({}));

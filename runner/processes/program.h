@@ -20,6 +20,10 @@ std::filesystem::path find_program(const std::string& name,
                                    const std::filesystem::path& working_directory,
                                    const std::string& search_path);
 
+/// The path of a program of doetune's that is installed beside this one, such as doetune-attempt.
+/// It may not exist.
+std::filesystem::path program_beside(const std::string& name);
+
 /// A program found in this process' PATH; empty if there is none.
 std::filesystem::path in_path(const std::string& name);
 

@@ -2,11 +2,10 @@
 // machines. DIRECTORY holds attempt.json; this program adds the files described in attempt.h and
 // touches `alive` while the attempt runs. It stops the attempt when doetune creates a file
 // `cancel` there, or on a signal; without that file the signal came from elsewhere, and the attempt
-// is lost. Exits with the exit code of the attempt's program; `exit` says how the attempt ended.
-#include <fcntl.h>
+// is lost. Exits with the exit code of the attempt's program; `exit` says how the attempt ended. If
+// DIRECTORY has a server.json as well, the attempt is the server of a whole plot, whose runs are
+// started here, too (plot_host.h).
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -19,6 +18,8 @@
 #include "runner/launchers/local_launcher.h"
 #include "runner/launchers/usable_gpus.h"
 #include "runner/loop/interrupts.h"
+#include "runner/servers/plot_host.h"
+#include "runner/servers/server_order.h"
 
 namespace {
 
@@ -31,20 +32,7 @@ void add_assigned_gpus(Attempt& attempt) {
   attempt.gpus = visible_devices().value_or(attempt.gpus);
 }
 
-/// Touches `alive`. On a full disk or a lost mount the heartbeat is missing for a while.
-void beat(const Attempt& attempt) {
-  const fs::path alive = attempt.directory / "alive";
-  const int file = ::open(alive.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) return;
-  ::futimens(file, nullptr);
-  ::close(file);
-}
-
-/// The attempt's directory is STUDY/runs/0007.1.
-void run(const Attempt& attempt) {
-  note_conditions(attempt.directory.parent_path().parent_path(), attempt.working_directory,
-                  attempt.environment);
-  SignalInterrupts interrupts;
+void run(const Attempt& attempt, SignalInterrupts& interrupts) {
   LocalLauncher launcher(LocalLauncher::Where::kNode);
   launcher.submit(attempt);
   for (;;) {
@@ -56,7 +44,7 @@ void run(const Attempt& attempt) {
       launcher.stop(attempt.name, EndCause::kLost,
                     fmt::format("stopped by a signal on {}, not by doetune", node_name()));
     }
-    beat(attempt);
+    touch(attempt.directory / "alive");
     const auto events = launcher.wait(attempt.heartbeat_s, interrupts.descriptor());
     for (const LauncherEvent& event : events.value_or(std::vector<LauncherEvent>())) {
       if (!event.remark.empty()) {
@@ -79,7 +67,16 @@ int main(int count, char** arguments) {
   try {
     Attempt attempt = read_attempt(fs::absolute(arguments[1]));
     add_assigned_gpus(attempt);
-    run(attempt);
+    // The attempt's directory is STUDY/runs/0007.1, or STUDY/plots/0003.1.
+    note_conditions(attempt.directory.parent_path().parent_path(), attempt.working_directory,
+                    attempt.environment);
+    SignalInterrupts interrupts;
+    if (const auto order = read_order(attempt.directory)) {
+      const auto signalled = [&] { return interrupts.count() > 0; };
+      PlotHost(attempt, *order, signalled, interrupts.descriptor()).run();
+    } else {
+      run(attempt, interrupts);
+    }
     const auto end = read_end(attempt.directory);
     return end && end->exit_code ? *end->exit_code : 0;
   } catch (const std::exception& error) {

@@ -1,23 +1,16 @@
 #include "runner/servers/servers.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "base/clock.h"
-#include "base/file_descriptor.h"
-#include "runner/attempts/command.h"
+#include "runner/attempts/attempt_file.h"
 #include "runner/attempts/outcome.h"
 #include "runner/attempts/request.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/run_error.h"
-#include "runner/processes/untrusted_json.h"
 #include "study/argument_template.h"
 #include "study/files.h"
 
@@ -28,9 +21,7 @@ namespace fs = std::filesystem;
 using study::PlannedRun;
 using study::RunStatus;
 
-constexpr double kAnswer_s = 5;    ///< for a server that is asked whether it is ready
-constexpr double kCommand_s = 60;  ///< for run.ready and run.tear_down as commands
-constexpr const char* kLoopback = "127.0.0.1";
+constexpr double kServerBeat_s = 2;  ///< heartbeats of another host that has a server
 
 std::string plot_name(int plot) {
   return plot > 0 ? fmt::format("{:04}", plot) : fmt::format("run-{:04}", -plot);
@@ -47,11 +38,6 @@ int plot_of_directory(const std::string& name) {
   return single ? -std::stoi(digits) : std::stoi(digits);
 }
 
-/// Whether a program ended as one does that leaves its server behind.
-bool ended_well(const AttemptEnd& end) {
-  return end.cause == EndCause::kExited && end.exit_code == 0;
-}
-
 }  // namespace
 
 int plot_of(const PlannedRun& run) { return run.whole_plot > 0 ? run.whole_plot : -run.run; }
@@ -63,22 +49,18 @@ Servers::Servers(const study::StudyDirectory& directory, Launcher& launcher, Att
       maker_(maker) {}
 
 void Servers::check(const PlannedRun& run) {
-  if (!launcher_.is_local()) {
-    throw RunError(
-        fmt::format("run.set_up: servers are set up on this machine alone, not by the launcher {}; "
-                    "let the command start its server itself, or set run.launcher: local",
-                    directory_.study.run.launcher),
-        "run.set_up");
-  }
   check_factors(settings_.set_up, "run.set_up");
   check_factors(settings_.ready_command, "run.ready");
   check_factors({settings_.ready_address}, "run.ready");
   check_factors(settings_.tear_down, "run.tear_down");
   maker_.make_server(run, "", "", {});
-  question(run, std::nullopt);
-  if (settings_.tear_down.empty()) return;
-  study_command(directory_, settings_.tear_down, "run.tear_down",
-                plot_placeholders(directory_.study, run, std::nullopt));
+  const Placeholders values = plot_placeholders(directory_.study, run, std::nullopt);
+  fill_arguments({settings_.ready_address}, "run.ready", values);
+  const auto check_command = [&](const std::vector<std::string>& arguments, const char* key) {
+    if (!arguments.empty()) study_command(directory_, arguments, key, values);
+  };
+  check_command(settings_.ready_command, "run.ready");
+  check_command(settings_.tear_down, "run.tear_down");
 }
 
 /// Throws RunError if a command line of the server has a factor that changes while it lives.
@@ -99,25 +81,6 @@ void Servers::check_factors(const std::vector<std::string>& arguments, const cha
   for (const std::string& argument : arguments) study::fill_template(argument, check);
 }
 
-/// What is asked to find out whether a server is ready. Without an address it is only checked.
-ReadinessProbe::Question Servers::question(const PlannedRun& run,
-                                           const std::optional<ServerAddress>& address) const {
-  const Placeholders values = plot_placeholders(directory_.study, run, address);
-  if (!settings_.ready_command.empty()) {
-    Command command = study_command(directory_, settings_.ready_command, "run.ready", values);
-    command.time_limit_s = kCommand_s;
-    return [command] { return failure_text(run_command(command)); };
-  }
-  const std::string filled = fill_arguments({settings_.ready_address}, "run.ready", values).front();
-  if (!address) return {};
-  const auto parsed = parse_address(filled);
-  if (!parsed) {
-    throw RunError(fmt::format("run.ready: '{}' is not an address with a port", filled),
-                   "run.ready");
-  }
-  return [parsed] { return problem_of_address(*parsed, kAnswer_s); };
-}
-
 int Servers::next_number(const std::string& name) const {
   int number = 1;
   std::error_code ignored;
@@ -127,86 +90,118 @@ int Servers::next_number(const std::string& name) const {
   return number;
 }
 
-/// A port that no program of this machine and no other server of the study uses now.
-int Servers::free_port() const {
-  const auto is_taken = [&](int port) {
-    return std::any_of(servers_.begin(), servers_.end(),
-                       [&](const auto& entry) { return entry.second.address.port == port; });
-  };
-  for (;;) {
-    const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    socklen_t size = sizeof address;
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    if (!socket || ::bind(socket.get(), generic, size) != 0 ||
-        ::getsockname(socket.get(), generic, &size) != 0) {
-      throw RunError(
-          fmt::format("no free port for a server: {}", std::generic_category().message(errno)));
-    }
-    const int port = ntohs(address.sin_port);
-    if (!is_taken(port)) return port;
-  }
-}
-
 void Servers::set_up(const PlannedRun& run, const Slot& slot) {
   const int plot = plot_of(run);
   const std::string name = plot_name(plot);
   const int number = next_number(name);
-  Slot placed = slot;
-  placed.server = {kLoopback, free_port()};
   const fs::path directory =
       fs::absolute(directory_.path / "plots" / fmt::format("{}.{}", name, number));
-  Attempt attempt = maker_.make_server(
-      run, fmt::format("{}.plot-{}.{}", directory_.study.name, name, number), directory, placed);
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) {
     throw study::DirectoryError(
         fmt::format("cannot create {}: {}", directory.string(), error.message()));
   }
-  const nlohmann::ordered_json known{
-      {"run", run.run}, {"host", placed.server->host}, {"port", placed.server->port}};
-  study::write_file_atomically(directory / "server.json", known.dump() + "\n");
-  Server server{plot, &run, attempt, placed, *placed.server, monotonic_s()};
-  server.probe.emplace(question(run, placed.server));
+  const ServerOrder order = server_order(directory_, run);
+  write_order(directory, order);
+  Server server{
+      plot, &run,
+      maker_.make_server(run, fmt::format("{}.plot-{}.{}", directory_.study.name, name, number),
+                         directory, slot),
+      slot};
+  if (launcher_.is_local()) {
+    const auto is_taken = [&](int port) {
+      return std::any_of(servers_.begin(), servers_.end(), [&](const auto& entry) {
+        return entry.second.address && entry.second.address->port == port;
+      });
+    };
+    server.address = {kServerHost, free_port(is_taken)};
+    write_address(directory, *server.address);
+    server.here.emplace(order, server.attempt, *server.address);
+    server.attempt = server.here->attempt();
+  } else {
+    touch(directory / "wanted");
+    server.there.emplace(directory, kServerBeat_s, monotonic_s());
+  }
+  const Attempt attempt = server.attempt;
   servers_.emplace(attempt.name, std::move(server));
   launcher_.submit(attempt);
 }
 
-/// Reads which run the server was set up for, and its address.
-void Servers::recall(Server& server) const {
-  const auto text = read_bounded(server.attempt.directory / "server.json", kMaxJsonBytes);
-  const auto known = text ? parse_untrusted(*text) : std::nullopt;
-  if (!known) return;
+const PlannedRun* Servers::find_run(int number) const {
+  const auto& runs = directory_.plan.runs;
+  const auto run = std::find_if(runs.begin(), runs.end(),
+                                [&](const PlannedRun& other) { return other.run == number; });
+  return run == runs.end() ? nullptr : &*run;
+}
+
+/// A server of an earlier doetune, from its directory.
+Servers::Server Servers::left_behind(int plot, const fs::path& directory) {
+  Server server{plot, nullptr, {}};
+  const auto order = read_order(directory);
+  if (order) server.run = find_run(order->run);
+  const std::string name =
+      fmt::format("{}.plot-{}", directory_.study.name, directory.filename().string());
+  if (server.run != nullptr) server.attempt = maker_.make_server(*server.run, name, directory, {});
+  server.attempt.name = name;
+  server.attempt.directory = directory;
+  server.attempt = as_started(server.attempt);
+  server.address = read_address(directory);
+  server.end = read_end(directory);
+  if (launcher_.is_local() && server.run != nullptr && server.address) {
+    try {
+      server.here.emplace(*order, server.attempt, *server.address);
+    } catch (const RunError&) {  // of a command that is not there any more: nothing can end it
+    }
+  }
+  return server;
+}
+
+/// Whether the study would set up the same server today.
+bool Servers::is_wanted(const Server& server) const {
+  if (server.run == nullptr) return false;
   try {
-    const int number = known->at("run").get<int>();
-    server.address = {known->at("host").get<std::string>(), known->at("port").get<int>()};
-    const auto& runs = directory_.plan.runs;
-    const auto run = std::find_if(runs.begin(), runs.end(),
-                                  [&](const PlannedRun& other) { return other.run == number; });
-    if (run != runs.end()) server.run = &*run;
-  } catch (const nlohmann::json::exception&) {
-    return;  // damaged: as if it had not been written
+    return study::read_file(server.attempt.directory / "server.json") ==
+           order_text(server_order(directory_, *server.run));
+  } catch (const study::DirectoryError&) {
+    return false;
   }
 }
 
-void Servers::end_left_behind() {
+void Servers::take_up(SlotPool& pool) {
   std::error_code missing;
   for (const auto& entry : fs::directory_iterator(directory_.path / "plots", missing)) {
     const int plot = plot_of_directory(entry.path().filename().string());
     std::error_code ignored;
     if (plot == 0 || fs::exists(entry.path() / "down", ignored)) continue;
-    Server server{plot, nullptr, {}, {}, {}, monotonic_s()};
-    server.attempt.directory = fs::absolute(entry.path());
-    server.attempt.name =
-        fmt::format("{}.plot-{}", directory_.study.name, entry.path().filename().string());
-    server.end = read_end(server.attempt.directory);
-    recall(server);
+    Server server = left_behind(plot, fs::absolute(entry.path()));
+    const fs::path directory = server.attempt.directory;
     if (!server.end && !launcher_.resume(server.attempt)) server.end = AttemptEnd();
+    const bool keep = !server.end && is_wanted(server) && !has(plot);
+    if (keep) server.slot = pool.take_again(server.attempt.host, server.attempt.gpus);
+    const bool kept = server.slot.has_value();
+    server.ready = kept && server.address && read_ready(directory);
+    const AttemptWatch watch(directory, kServerBeat_s, monotonic_s());
+    kept ? void(server.there.emplace(watch)) : watch.ask_to_stop();
     const std::string name = server.attempt.name;
     servers_.emplace(name, std::move(server));
-    tear_down(plot);
+    if (!kept) end_server(name);
+  }
+}
+
+std::optional<int> Servers::plot_of_server(const fs::path& directory) const {
+  for (const auto& [name, server] : servers_) {
+    if (server.attempt.directory == directory && !server.ending) return server.plot;
+  }
+  return std::nullopt;
+}
+
+void Servers::keep_wanted() {
+  const double now_s = monotonic_s();
+  if (now_s < keep_wanted_due_s_) return;
+  keep_wanted_due_s_ = now_s + kWanted_s;
+  for (const auto& [name, server] : servers_) {
+    if (server.there) touch(server.attempt.directory / "wanted");
   }
 }
 
@@ -223,7 +218,13 @@ const Servers::Server* Servers::find(int plot) const {
 
 std::optional<Slot> Servers::slot_of(int plot) const {
   const Server* server = find(plot);
-  return server != nullptr && server->ready && !server->ending ? server->slot : std::nullopt;
+  if (server == nullptr || !server->ready || server->ending || !server->answers) {
+    return std::nullopt;
+  }
+  Slot slot = *server->slot;
+  slot.server = server->address;
+  if (server->there) slot.server->directory = server->attempt.directory;
+  return slot;
 }
 
 std::vector<int> Servers::plots() const {
@@ -253,69 +254,84 @@ std::vector<ServerEvent> Servers::look() {
 
 /// Whether its process has ended and no server can be left.
 bool Servers::has_ended(const Server& server) const {
-  return server.end && !(ended_well(*server.end) && !settings_.tear_down.empty());
+  return server.end && !(server.here && server.here->may_outlive(*server.end));
 }
 
 std::optional<ServerEvent> Servers::look(Server& server) {
   ServerEvent event{server.plot};
-  event.set_up_s = monotonic_s() - server.began_s;
   event.directory = server.attempt.directory;
+  const bool was_ready = server.ready;
   if (has_ended(server)) {
     event.type = server.ready ? ServerEvent::Type::kDied : ServerEvent::Type::kNotSetUp;
+    event.set_up_s = server.here ? server.here->set_up_s() : server.end->duration_s;
     event.record = record_of(server);
     return event;
   }
-  if (server.ready) return std::nullopt;
-  if (server.probe->is_ready()) {
-    server.ready = true;
-    return event;
-  }
-  if (event.set_up_s < settings_.ready_within_s) return std::nullopt;
+  server.here ? look_here(server, event) : look_there(server, event);
+  const bool news = server.ready != was_ready || event.type != ServerEvent::Type::kReady;
+  return news ? std::optional(std::move(event)) : std::nullopt;
+}
+
+void Servers::look_here(Server& server, ServerEvent& event) const {
+  event.set_up_s = server.here->set_up_s();
+  if (server.ready) return;
+  server.ready = server.here->is_ready();
+  const std::string late = server.ready ? "" : server.here->overdue();
+  if (late.empty()) return;
   event.type = ServerEvent::Type::kNotSetUp;
   event.record.status = RunStatus::kTimedOut;
-  event.record.reason = fmt::format("its server was not ready within {:g} s: {}",
-                                    settings_.ready_within_s, server.probe->problem());
+  event.record.reason = "its server was " + late;
   event.record.start = utc_now();
-  return event;
+}
+
+void Servers::look_there(Server& server, ServerEvent& event) const {
+  server.answers = server.there->beating(monotonic_s()) && !server.there->ended();
+  if (server.ready) return;
+  const auto set_up_s = read_ready(server.attempt.directory);
+  server.address = read_address(server.attempt.directory);
+  server.ready = set_up_s && server.address;
+  event.set_up_s = set_up_s.value_or(0);
 }
 
 /// Why a server ended, as the record of a run.
 study::RunRecord Servers::record_of(const Server& server) const {
   const char* when = server.ready ? "its server ended" : "its server ended before it was ready";
+  const AttemptEnd& end = *server.end;
   study::RunRecord record;
-  if (ended_well(*server.end)) {
+  if (end.cause == EndCause::kExited && end.exit_code == 0) {
     record.status = RunStatus::kFailed;
-    record.host = server.end->host;
-    record.start = server.end->start;
+    record.host = end.host;
+    record.start = end.start;
     record.reason = fmt::format(
         "{}: exit code 0 (a program that leaves a server behind needs run.tear_down)", when);
     return record;
   }
-  record =
-      assess(directory_.study, *server.run, 0, *server.end, read_output(server.attempt.directory));
+  record = assess(directory_.study, *server.run, 0, end, read_output(server.attempt.directory));
+  if (end.cause == EndCause::kTimeLimit && end.detail.starts_with("not ready")) {
+    record.reason = "its server was " + end.detail;
+    return record;
+  }
+  if (end.cause == EndCause::kTimeLimit && !end.detail.empty()) record.reason = end.detail;
   record.reason = fmt::format("{}: {}", when, record.reason);
-  if (record.status == RunStatus::kCancelled) record.status = RunStatus::kLost;
+  const bool not_its_fault = record.status == RunStatus::kCancelled ||
+                             (server.ready && record.status == RunStatus::kTimedOut);
+  if (not_its_fault) record.status = RunStatus::kLost;
   return record;
 }
 
 std::string Servers::tear_down(int plot) {
   for (auto& [name, server] : servers_) {
-    if (server.plot != plot || server.ending) continue;
-    server.ending = true;
-    std::string problem = run_tear_down(server);
-    if (!server.end) launcher_.cancel(name);
-    return problem;
+    if (server.plot == plot && !server.ending) return end_server(name);
   }
   return "";
 }
 
-std::string Servers::run_tear_down(Server& server) {
-  if (settings_.tear_down.empty() || server.run == nullptr) return "";
-  Command command = study_command(directory_, settings_.tear_down, "run.tear_down",
-                                  plot_placeholders(directory_.study, *server.run, server.address));
-  command.time_limit_s = kCommand_s;
-  const std::string failure = failure_text(run_command(command));
-  return failure.empty() ? "" : fmt::format("run.tear_down: {}", failure);
+std::string Servers::end_server(const std::string& name) {
+  Server& server = servers_.at(name);
+  server.ending = true;
+  std::string problem = server.here ? server.here->tear_down() : "";
+  if (!server.end) launcher_.cancel(name);
+  return problem;
 }
 
 std::vector<Slot> Servers::remove_ended(const std::set<int>& busy_plots) {

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "runner/attempts/attempt_maker.h"
+#include "runner/attempts/attempt_watch.h"
 #include "runner/launchers/launcher.h"
-#include "runner/servers/readiness.h"
+#include "runner/servers/local_server.h"
 #include "study/directory/directory.h"
 #include "study/run_record.h"
 
@@ -33,12 +34,16 @@ struct ServerEvent {
   std::filesystem::path directory = {};  ///< its output
 };
 
-/// Each server is an attempt of the local launcher, in the directory
-/// STUDY/plots/0003.1 (whole plot 3, first server); the launcher ends it with all processes that it
-/// started. Its runs are executed one at a time. It has
+/// Each server is an attempt in the directory STUDY/plots/0003.1 (whole plot 3, first server); what
+/// starts it ends it with all processes that it started. Its runs are executed on its host, one at
+/// a time. With the launcher local, doetune starts and ends everything itself; otherwise the
+/// doetune-attempt on the server's host does (plot_host.h). The directory has
 ///
-///   server.json  {"run", "host", "port"}: what {host} and {port} stand for
-///   down         empty; created after run.tear_down
+///   server.json   what is to be set up, address.json where it is (server_order.h)
+///   ready         written when it can be used
+///   wanted        touched by doetune as long as it wants a server on another host
+///   start/        the runs to be started on another host (placement.h)
+///   down          empty; created when it has ended
 ///
 /// and the files of any attempt (attempt.h). A program that leaves a server behind and ends with
 /// exit code 0 is permitted if there is a `tear_down`.
@@ -50,13 +55,21 @@ class Servers {
   /// a missing program, an address without a port.
   void check(const study::PlannedRun& run);
 
-  /// Ends the servers of an earlier doetune that was killed.
-  void end_left_behind();
+  /// Takes up the servers of an earlier doetune: one on another host that goes on, and that the
+  /// study would set up today, is kept and has a slot; all others are ended.
+  void take_up(SlotPool& pool);
+
+  /// The whole plot whose server has this directory; empty if there is none, or it is being ended.
+  std::optional<int> plot_of_server(const std::filesystem::path& directory) const;
+
+  /// Tells other hosts that their servers are wanted; to be called every few seconds.
+  void keep_wanted();
 
   /// Starts a server for the whole plot of a run.
   void set_up(const study::PlannedRun& run, const Slot& slot);
 
   bool has(int plot) const { return find(plot) != nullptr; }
+  bool has(const std::string& attempt) const { return servers_.count(attempt) > 0; }
   bool empty() const { return servers_.empty(); }
   bool setting_up() const;  ///< whether any is not ready yet
 
@@ -84,34 +97,35 @@ class Servers {
     int plot;
     const study::PlannedRun* run;  ///< that it was set up for; null if the plan has it no more
     Attempt attempt;
-    std::optional<Slot> slot;  ///< none for one that was left behind
-    ServerAddress address;
-    double began_s;
-    std::optional<ReadinessProbe> probe = {};
+    std::optional<Slot> slot = {};           ///< none for one that was left behind
+    std::optional<LocalServer> here = {};    ///< with the launcher local
+    std::optional<AttemptWatch> there = {};  ///< on another host
+    std::optional<ServerAddress> address = {};
     std::optional<AttemptEnd> end = {};
     bool ready = false;
     bool ending = false;
+    bool answers = true;  ///< its host, as last seen
   };
 
   void check_factors(const std::vector<std::string>& arguments, const char* key) const;
   const Server* find(int plot) const;
+  const study::PlannedRun* find_run(int number) const;
   int next_number(const std::string& plot_name) const;
-  int free_port() const;
-  void recall(Server& server) const;
+  Server left_behind(int plot, const std::filesystem::path& directory);
+  bool is_wanted(const Server& server) const;
   std::optional<ServerEvent> look(Server& server);
-  ServerEvent not_set_up(Server& server);
-  study::RunRecord record_of(const Server& server) const;
+  void look_here(Server& server, ServerEvent& event) const;
+  void look_there(Server& server, ServerEvent& event) const;
   bool has_ended(const Server& server) const;
-  Placeholders placeholders(const Server& server) const;
-  ReadinessProbe::Question question(const study::PlannedRun& run,
-                                    const std::optional<ServerAddress>& address) const;
-  std::string run_tear_down(Server& server);
+  std::string end_server(const std::string& name);
+  study::RunRecord record_of(const Server& server) const;
 
   const study::StudyDirectory& directory_;
   const study::ServerSettings& settings_;
   Launcher& launcher_;
   AttemptMaker& maker_;
   std::map<std::string, Server> servers_;  ///< by attempt name
+  double keep_wanted_due_s_ = 0;
 };
 
 }  // namespace doetune::runner

@@ -9,7 +9,7 @@
 namespace doetune::runner {
 namespace {
 
-constexpr std::size_t kMaxBytes = 64 << 20;
+constexpr std::size_t kMaxTelemetryBytes = 64 << 20;
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr double kMegabyte = 1e6;
 constexpr double kPercent = 100;
@@ -198,7 +198,7 @@ TelemetrySummary summarise(const Telemetry& telemetry, const TimeWindow& window,
 TelemetrySummary summarise_file(const std::filesystem::path& file,
                                 const std::optional<TimeWindow>& window, double warmup_s,
                                 std::optional<double> throughput) {
-  const auto text = read_bounded(file, kMaxBytes);
+  const auto text = read_bounded(file, kMaxTelemetryBytes);
   if (!text) return {{}, "telemetry.csv does not exist or is too large"};
   const Telemetry telemetry = parse_telemetry(*text);
   if (telemetry.samples.empty()) return {{}, telemetry.problem};

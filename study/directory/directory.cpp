@@ -19,6 +19,7 @@
 #include "study/argument_template.h"
 #include "study/directory/journal.h"
 #include "study/directory/matching_records.h"
+#include "study/directory/original_file.h"
 #include "study/directory/plan_json.h"
 #include "study/directory/restore.h"
 #include "study/error.h"
@@ -37,6 +38,14 @@ std::string run_definition(const Study& study) {
   for (const std::string& argument : study.command) text += fmt::format("argument {}\n", argument);
   for (const Setting& setting : study.settings) {
     text += fmt::format("setting {} {}\n", setting.name, setting.text);
+  }
+  if (!study.search) return text;
+  const doe::Factor& load = study.search->load;
+  text += fmt::format("search {} from {} to {} step {} of {}\n", load.name, load.low, load.high,
+                      load.step, fmt::join(load.levels, " "));
+  for (const LoadLimit& limit : study.search->limits) {
+    text +=
+        fmt::format("limit {} {} {}\n", limit.response, limit.at_most ? "<=" : ">=", limit.value);
   }
   return text;
 }
@@ -314,6 +323,7 @@ StudyDirectory open_directory(const fs::path& path) {
   } catch (const nlohmann::json::exception& error) {
     fail_at_path(path / "plan.json", "is damaged: " + without_number(error) + restore_advice(path));
   }
+  take_up_original(directory);
   directory.plan.evaluation =
       doe::evaluate(directory.study.model, directory.plan.coded(directory.study.factors));
   return directory;

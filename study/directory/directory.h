@@ -23,6 +23,8 @@ struct StudyDirectory {
                           ///< journal to them. Added runs do not change it
   std::filesystem::path
       working_directory;  ///< where commands run: the directory of the original study file
+  /// What was taken from the original study file, in a sentence: see take_up_original.
+  std::optional<std::string> taken_up = {};
 
   std::filesystem::path journal() const { return path / "runs.jsonl"; }
   std::filesystem::path results_csv() const { return path / "results.csv"; }
@@ -46,8 +48,9 @@ StudyDirectory create_directory(const std::filesystem::path& path, const Study& 
 /// directory is in use or its run sheet is older than its journal.
 void extend_directory(StudyDirectory& directory, Plan more);
 
-/// Opens a study directory. Throws DirectoryError, also if ranges or constraints were edited after
-/// planning, or StudyError for a damaged study.yaml.
+/// Opens a study directory, and takes up what was edited last in the original study file, where
+/// that can be changed after planning (directory/original_file.h). Throws DirectoryError, also if
+/// ranges or constraints were edited after planning, or StudyError for a damaged study.yaml.
 StudyDirectory open_directory(const std::filesystem::path& path);
 
 /// The study directory that an optional argument names; without one, the only study directory in or

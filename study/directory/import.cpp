@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "study/directory/results.h"
+#include "study/directory/tell.h"
+#include "study/file/yaml.h"
 #include "study/tables/table_file.h"
 
 namespace doetune::study {
@@ -38,6 +41,28 @@ RunRecord record_of(const Study& study, const PlannedRun& run, const TableRow& r
   return record;
 }
 
+/// The number after the last "run-" of a path.
+std::optional<int> run_named_by(const std::string& path) {
+  constexpr std::string_view kMark = "run-";
+  const std::size_t at = path.rfind(kMark);
+  if (at == std::string::npos) return std::nullopt;
+  int run = 0;
+  const char* const begin = path.data() + at + kMark.size();
+  const auto [end, error] = std::from_chars(begin, path.data() + path.size(), run);
+  return error == std::errc() && run > 0 ? std::optional(run) : std::nullopt;
+}
+
+ToldRun told_by(const Study& study, const RunTable& table, const RunRow& row, int run) {
+  ToldRun told{run, row.status.value_or(RunStatus::kCompleted), row.reason, {}};
+  if (told.status != RunStatus::kCompleted) return told;
+  for (const std::string& name : measured_responses(study)) {
+    const auto column = table.find(name, ColumnRole::kMetric);
+    const auto value = column ? parse_number(table.cell(row, *column)) : std::nullopt;
+    if (value) told.responses[name] = *value;
+  }
+  return told;
+}
+
 }  // namespace
 
 StudyDirectory import_runs(const Study& study, const std::filesystem::path& data,
@@ -60,6 +85,32 @@ ImportedRuns import_table(const Study& study, const RunTable& table,
   StudyDirectory directory = create_directory(path, study, plan, force, records);
   write_file_atomically(directory.results_csv(), results_csv(directory, final_records(records)));
   return {std::move(directory), std::move(read.warnings)};
+}
+
+ImportedResults import_planned(const StudyDirectory& directory, const RunTable& table) {
+  ImportedResults imported;
+  bool any = false;
+  for (const RunRow& row : table.rows) {
+    const auto run = run_named_by(row.place);
+    if (!run) {
+      imported.warnings.push_back(fmt::format(
+          "{}: no folder or file of its path is named run-N; it is left out", row.place));
+      continue;
+    }
+    any = true;
+    try {
+      if (tell_run(directory, told_by(directory.study, table, row, *run))) ++imported.recorded;
+    } catch (const StudyError& error) {
+      imported.warnings.push_back(fmt::format("{}: {}; it is left out", row.place, error.what()));
+    }
+  }
+  if (!any) {
+    throw StudyError(
+        fmt::format("{}: no result has a path with run-N in it, the number of its run; "
+                    "import them with the study file instead of the study directory",
+                    table.place));
+  }
+  return imported;
 }
 
 std::vector<std::string> range_cautions(const StudyDirectory& directory) {

@@ -1,4 +1,5 @@
-// The study file from which a study directory was planned, which users may edit by mistake.
+// The study file from which a study directory was planned, which users may edit instead of the
+// directory's study.yaml.
 #pragma once
 
 #include <optional>
@@ -8,9 +9,15 @@
 
 namespace doetune::study {
 
-/// A warning if the study file beside the directory (fccd.yaml for fccd/) is not what was planned
-/// or edited since in the directory's study.yaml, which alone is read: what differs, and how to
-/// take it up. Empty if the file is the same or not known.
+/// If the study file beside the directory (fccd.yaml for fccd/) was edited after the directory's
+/// study.yaml, and only in its responses, model, fit or confirm: takes these from it into
+/// `directory.study`, and sets `taken_up`. Nothing is written. Not if it measures other responses,
+/// or from a file that is no study file at the moment.
+void take_up_original(StudyDirectory& directory);
+
+/// A sentence if the study file beside the directory is not what was planned or edited since in the
+/// directory's study.yaml: what was taken up, or else what differs, and what to do about it. Empty
+/// if the file is the same or not known.
 std::optional<std::string> edited_original(const StudyDirectory& directory);
 
 }  // namespace doetune::study

@@ -70,7 +70,7 @@ StudyDirectory directory_of(const KeptSheet& kept, const fs::path& path) {
 }
 
 /// The content of a file; empty if it is missing or not a regular file.
-std::string text_of(const fs::path& file) {
+std::string text_or_nothing(const fs::path& file) {
   try {
     return read_file(file);
   } catch (const DirectoryError&) {
@@ -89,7 +89,7 @@ fs::path free_name(const fs::path& file) {
 
 /// Writes a file if its content differs; existing content is saved under another name.
 void restore_file(const fs::path& file, const std::string& text, Restored& restored) {
-  const std::string before = text_of(file);
+  const std::string before = text_or_nothing(file);
   if (before == text) return;
   if (before.find_first_not_of('\0') != std::string::npos) {
     const fs::path aside = free_name(file);

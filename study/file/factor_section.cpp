@@ -213,11 +213,46 @@ std::pair<Comparison, std::string> split_comparison(const std::string& text) {
   return {Comparison::kEqual, text};
 }
 
+LoadLimit read_limit(const std::string& name, const YAML::Node& node,
+                     const std::filesystem::path& file) {
+  const auto [comparison, text] = split_comparison(node.Scalar());
+  const auto value = parse_number(text);
+  if (!value || comparison == Comparison::kEqual) {
+    fail_at(file, node,
+            fmt::format("limits: expected a comparison with a number, such as \"<= 0.2\" or "
+                        "\">= 5\", for '{}'; found '{:.60}'",
+                        name, node.Scalar()));
+  }
+  const bool at_most = comparison == Comparison::kLess || comparison == Comparison::kLessEqual;
+  return {name, at_most, *value};
+}
+
 }  // namespace
 
 doe::Factor read_factor(const std::string& name, const YAML::Node& node,
                         const std::filesystem::path& file) {
   return FactorReader(name, node, file).read();
+}
+
+LoadSearch read_load_search(const std::string& name, const YAML::Node& node,
+                            const std::filesystem::path& file) {
+  LoadSearch search{read_factor(name, node, file), {}};
+  const auto fail = [&](const char* key, const std::string& message) {
+    fail_at(file, node[key] ? node[key] : node, fmt::format("factor '{}': {}", name, message));
+  };
+  if (search.load.is_categorical()) fail("levels", "search: largest needs a numeric factor");
+  if (search.load.low <= 0) fail("low", "search: largest needs a range above 0");
+  if (search.load.hard_to_change) {
+    fail("hard_to_change", "a factor that is searched in each run changes within whole plots");
+  }
+  if (!node["limits"] || node["limits"].size() == 0) {
+    fail("limits",
+         "search: largest needs limits, such as limits: {time_to_first_token_p90: \"<= 0.2\"}");
+  }
+  for (const auto& limit : node["limits"]) {
+    search.limits.push_back(read_limit(limit.first.Scalar(), limit.second, file));
+  }
+  return search;
 }
 
 doe::Forbidden read_forbidden(const YAML::Node& node, const std::vector<doe::Factor>& factors,

@@ -49,6 +49,10 @@ void check_goal(const Response& response, const YAML::Node& node,
   if (outside)
     fail_at(file, node,
             fmt::format("response '{}': target must lie between low and high", response.name));
+  if (response.capacity && *response.capacity <= 0) {
+    fail_at(file, node["capacity"],
+            fmt::format("response '{}': capacity must be above 0", response.name));
+  }
   if (response.weight == 0 || response.importance == 0) {
     fail_at(file, node,
             fmt::format("response '{}': weight and importance must be above 0", response.name));
@@ -83,6 +87,7 @@ Response read_response(const std::string& name, const YAML::Node& node, const Fi
   response.importance = number_at(node, "importance").value_or(1);
   response.confidence = number_at(node, "confidence").value_or(response.confidence);
   response.of = choice_at(node, "of", response.of);
+  response.capacity = number_at(node, "capacity");
   response.transform = choice_at(node, "transform", response.transform);
   response.fit = read_fit(node["fit"], fit, factors, file);
   response.formula = text_at(node, "formula");

@@ -66,6 +66,12 @@ Schema factor_schema() {
       {"unit", text(), "unit of the settings"},
       {"baseline", scalar(), "the current setting, used as the baseline of comparisons"},
       {"hard_to_change", boolean(), "whether changing it between runs is expensive"},
+      {"search", words({"largest"}),
+       "it is not varied by the design: each run searches its largest setting under `limits`, "
+       "which "
+       "is the response of its name"},
+      {"limits", map_of(text()),
+       "search: limits on responses, such as {time_to_first_token_p90: \"<= 0.2\"}"},
   });
 }
 
@@ -100,6 +106,9 @@ Schema response_schema() {
        "the runs allow it (0.9)"},
       {"of", words_of<doe::LimitOf>(),
        "what meets the limit with this confidence: a further run, or the mean of many (run)"},
+      {"capacity", number(0),
+       "of a use of memory or another resource: runs that would need more are infeasible, so that "
+       "completed runs show how far they were from that"},
       {"weight", number(0), "exponent of the desirability ramp (1)"},
       {"importance", number(0), "weight of this response relative to the others (1)"},
       {"transform", words_of<doe::TransformType>(),

@@ -19,6 +19,12 @@ namespace doetune::study {
 doe::Factor read_factor(const std::string& name, const YAML::Node& node,
                         const std::filesystem::path& file);
 
+/// Reads an entry of `factors` with `search: largest`. Throws StudyError for a factor that cannot
+/// be searched, and for limits that are no comparisons with a number. Which responses limits may
+/// name is checked in study.cpp.
+LoadSearch read_load_search(const std::string& name, const YAML::Node& node,
+                            const std::filesystem::path& file);
+
 /// Reads an entry of `forbidden`: conditions such as fp32 or ">= 7", by factor.
 doe::Forbidden read_forbidden(const YAML::Node& node, const std::vector<doe::Factor>& factors,
                               const std::filesystem::path& file);

@@ -11,6 +11,8 @@
 
 #include "base/random.h"
 #include "surfaces/distributions.h"
+#include "surfaces/models/headroom.h"
+#include "surfaces/models/trends.h"
 #include "surfaces/quantiles.h"
 
 namespace doetune::surfaces {
@@ -38,46 +40,6 @@ Eigen::VectorXd prior_deviations(const doe::Model& model) {
   }
   return deviations;
 }
-
-/// Whether the log odds never rise in a direction that makes runs infeasible, anywhere in the
-/// region. Their derivative is linear in the other factors, so a bound on each term suffices: |x_j|
-/// <= 1.
-class Trends {
- public:
-  Trends(const doe::Model& model, const InfeasibleDirections& infeasible_when) {
-    for (std::size_t f = 0; f < infeasible_when.size(); ++f) {
-      if (!infeasible_when[f]) continue;
-      Slope slope;
-      slope.sign = *infeasible_when[f] == doe::InfeasibleWhen::kHigher ? 1 : -1;
-      for (int c = 0; c < model.column_count(); ++c) {
-        const doe::Term& term = model.terms()[static_cast<std::size_t>(model.columns()[c].term)];
-        if (term.powers[f] == 0) continue;
-        if (term.order() == 1) {
-          slope.own = c;
-        } else {
-          slope.others.push_back({c, static_cast<double>(term.powers[f])});
-        }
-      }
-      slopes_.push_back(std::move(slope));
-    }
-  }
-
-  bool allow(const Eigen::VectorXd& beta) const {
-    return std::all_of(slopes_.begin(), slopes_.end(), [&](const Slope& slope) {
-      double highest = slope.sign * beta[slope.own];
-      for (const auto& [column, factor] : slope.others) highest += factor * std::abs(beta[column]);
-      return highest <= 0;
-    });
-  }
-
- private:
-  struct Slope {
-    double sign = 1;
-    int own = 0;
-    std::vector<std::pair<int, double>> others;
-  };
-  std::vector<Slope> slopes_;
-};
 
 /// Draws from the posterior by elliptical slice sampling.
 class Sampler {
@@ -139,17 +101,38 @@ class Sampler {
   Eigen::VectorXd beta_, eta_;  ///< eta: the log odds of what happened, per run
 };
 
-Eigen::MatrixXd posterior_draws(const doe::Model& model, const Eigen::MatrixXd& coded,
-                                const std::vector<bool>& completed, const Trends& trends,
-                                int count) {
-  const Eigen::Index used = std::min(coded.rows(), kMaxRuns);
-  Eigen::MatrixXd rows = model.matrix(coded);
-  for (Eigen::Index i = 0; i < used; ++i) {
-    const Eigen::Index run = i * coded.rows() / used;
-    const Eigen::RowVectorXd row = rows.row(run);
-    rows.row(i) = completed[static_cast<std::size_t>(run)] ? row : (-row).eval();
+/// The runs that are used: at most kMaxRuns, evenly spread over their order.
+struct UsedRuns {
+  UsedRuns(const Eigen::MatrixXd& all, const std::vector<bool>& all_completed,
+           const Eigen::VectorXd& all_headroom) {
+    const Eigen::Index count = std::min(all.rows(), kMaxRuns);
+    std::vector<Eigen::Index> runs;
+    for (Eigen::Index i = 0; i < count; ++i) {
+      runs.push_back(i * all.rows() / count);
+      completed.push_back(all_completed[static_cast<std::size_t>(runs.back())]);
+    }
+    coded = all(runs, Eigen::all);
+    if (all_headroom.size() > 0) headroom = all_headroom(runs);
   }
-  Sampler sampler(rows.topRows(used), prior_deviations(model), trends);
+
+  bool have_headroom() const { return headroom.array().isFinite().count() >= kMinReadings; }
+
+  Eigen::MatrixXd coded;
+  std::vector<bool> completed;
+  Eigen::VectorXd headroom;
+};
+
+Eigen::MatrixXd posterior_draws(const doe::Model& model, const UsedRuns& runs,
+                                const InfeasibleDirections& infeasible_when, int count) {
+  Eigen::MatrixXd rows = model.matrix(runs.coded);
+  if (runs.have_headroom()) {
+    return headroom_draws(model, rows, runs.completed, runs.headroom, infeasible_when, count);
+  }
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    if (!runs.completed[static_cast<std::size_t>(i)]) rows.row(i) *= -1;
+  }
+  const Trends trends(model, infeasible_when);
+  Sampler sampler(rows, prior_deviations(model), trends);
   for (int i = 0; i < kFirstSteps; ++i) sampler.step();
   Eigen::MatrixXd draws(model.column_count(), count);
   for (int draw = 0; draw < count; ++draw) {
@@ -159,15 +142,16 @@ Eigen::MatrixXd posterior_draws(const doe::Model& model, const Eigen::MatrixXd& 
   return draws;
 }
 
-std::string note_of(int completed, int infeasible) {
-  if (infeasible == 0) {
-    return fmt::format("all {} runs completed: they show no limit to what can be run", completed);
+std::string note_of(const Feasibility& fit) {
+  const int runs = fit.completed + fit.infeasible;
+  if (fit.infeasible == 0 && !fit.by_headroom) {
+    return fmt::format("all {} runs completed: they show no limit to what can be run", runs);
   }
-  if (completed == 0) {
-    return fmt::format("none of {} runs completed: run settings that are known to work",
-                       infeasible);
+  if (fit.completed == 0) {
+    return fmt::format("none of {} runs completed: run settings that are known to work", runs);
   }
-  return fmt::format("{} of {} runs completed", completed, completed + infeasible);
+  return fmt::format("{} of {} runs completed{}", fit.completed, runs,
+                     fit.by_headroom ? ", and how far they were from the capacity is known" : "");
 }
 
 /// The number of runs at each point where all completed.
@@ -204,15 +188,17 @@ bool is_no_harder(const Eigen::Ref<const Eigen::VectorXd>& x, const std::vector<
 
 Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                             const std::vector<bool>& completed,
-                            const InfeasibleDirections& infeasible_when, int draws) {
+                            const InfeasibleDirections& infeasible_when, int draws,
+                            const Eigen::VectorXd& headroom) {
   if (completed.empty()) throw std::invalid_argument("no run shows what can be run");
   Feasibility fit;
   fit.model = model_of(factors);
   fit.completed = static_cast<int>(std::count(completed.begin(), completed.end(), true));
   fit.infeasible = static_cast<int>(completed.size()) - fit.completed;
-  fit.note = note_of(fit.completed, fit.infeasible);
-  fit.draws =
-      posterior_draws(fit.model, coded, completed, Trends(fit.model, infeasible_when), draws);
+  const UsedRuns used(coded, completed, headroom);
+  fit.by_headroom = used.have_headroom();
+  fit.note = note_of(fit);
+  fit.draws = posterior_draws(fit.model, used, infeasible_when, draws);
   fit.infeasible_when = infeasible_when;
   fit.completed_at = completed_points(coded, completed);
   for (int c = 0; c < fit.model.column_count(); ++c) {

@@ -28,6 +28,9 @@ struct FeasibilityTerm {
 ///   P(x) = mean over draws b of the posterior of 1 / (1 + exp(-x'b)),   x'b over the model's
 ///   columns
 ///
+/// Where completed runs have readings of how far they were from the end of a resource, the draws
+/// are those of a regression of these readings: see models/headroom.h.
+///
 /// At settings that were run themselves, memory decides alike again: each completed run there, or
 /// at settings that are known to be harder (infeasible_when) and else the same, multiplies the odds
 /// P / (1 - P) by kRanThere. Settings that were also infeasible do not count.
@@ -41,6 +44,7 @@ struct FeasibilityTerm {
 struct Feasibility {
   doe::Model model;
   int completed = 0, infeasible = 0;  ///< runs
+  bool by_headroom = false;           ///< from readings of what a resource had left
   std::vector<FeasibilityTerm> terms;
   std::string note;       ///< plain-language summary of what the runs show and do not show
   Eigen::MatrixXd draws;  ///< one column per draw of the p coefficients
@@ -67,13 +71,15 @@ struct Feasibility {
 ///
 /// coded  n x k points, one row per run     completed  n: whether the run completed
 /// infeasible_when   k, or empty: for each numeric factor whether raising or lowering it never
-/// makes
-///                   completion likelier, anywhere in the region
+///                   makes completion likelier, anywhere in the region
+/// headroom          n, or empty: ln(capacity / use) of what runs end of, not a number where it was
+///                   not read; with fewer than kMinReadings readings, as without any
 /// draws  of the posterior: a probability has a Monte-Carlo error of up to 0.5 / sqrt(draws)
 /// The model is quadratic up to 100 columns, and linear beyond. Of more than 1,000 runs, 1,000 are
 /// used, evenly spread over their order. Throws std::invalid_argument if there are no runs.
 Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                             const std::vector<bool>& completed,
-                            const InfeasibleDirections& infeasible_when = {}, int draws = 256);
+                            const InfeasibleDirections& infeasible_when = {}, int draws = 256,
+                            const Eigen::VectorXd& headroom = {});
 
 }  // namespace doetune::surfaces

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/parallel.h"
+#include "surfaces/models/posterior.h"
 #include "surfaces/optimum/joint_errors.h"
 #include "surfaces/optimum/score.h"
 
@@ -71,6 +72,28 @@ void for_each_part(int draws, int threads, const std::function<void(int, int, in
   });
 }
 
+/// Draws of the means of one response: of its posterior, else about its surface.
+class DrawnMeans {
+ public:
+  DrawnMeans(const GoalResponse& response, const Eigen::MatrixXd& coded, int draws) {
+    if (response.posterior) {
+      of_posterior_ = response.posterior->means(coded).topRows(draws).transpose();
+    } else {
+      of_surface_.emplace(JointErrors({response}), coded);
+    }
+  }
+
+  /// m x count.
+  Eigen::MatrixXd part(int first, int count, int stream) const {
+    if (of_surface_) return of_surface_->draw(count, static_cast<std::uint64_t>(stream)).front();
+    return of_posterior_.middleCols(first, count);
+  }
+
+ private:
+  std::optional<MeanDraws> of_surface_;
+  Eigen::MatrixXd of_posterior_;
+};
+
 Eigen::MatrixXd stacked(const Eigen::MatrixXd& top, const Eigen::MatrixXd& bottom) {
   Eigen::MatrixXd both(top.rows() + bottom.rows(), top.cols());
   both << top, bottom;
@@ -100,10 +123,10 @@ Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
                               request.max_drawn);
   const Eigen::MatrixXd coded = search.all_points().coded;
   const Eigen::MatrixXd feasible = coded(feasible_rows(request, coded), Eigen::all);
-  const bool asks = std::any_of(request.responses.begin(), request.responses.end(),
-                                [](const GoalResponse& response) {
-                                  return counts(response) && response.goal->confidence > 0;
-                                });
+  const bool asks = std::any_of(
+      request.responses.begin(), request.responses.end(), [](const GoalResponse& response) {
+        return counts(response) && response.goal->is_limit() && response.goal->confidence > 0;
+      });
   return asks ? sure_points(request, feasible) : feasible;
 }
 
@@ -159,7 +182,7 @@ OptimaOfDraws exact_optima(const OptimumRequest& request, const QuadraticGoal& g
     each = more.rows();
     points = stacked(points, more);
   }
-  const MeanDraws means(JointErrors({goal.response()}), points);
+  const DrawnMeans means(goal.response(), points, draws);
   const Transform transform = goal.response().surface->predict(listed.row(0)).transform;
   const auto response = [&](double z) { return back_transformed(transform, z); };
   const auto desirability = [&](double z) {
@@ -167,7 +190,7 @@ OptimaOfDraws exact_optima(const OptimumRequest& request, const QuadraticGoal& g
   };
   OptimaOfDraws optima(draws, listed.cols());
   for_each_part(draws, request.threads, [&](int first, int count, int stream) {
-    const Eigen::MatrixXd drawn = means.draw(count, static_cast<std::uint64_t>(stream)).front();
+    const Eigen::MatrixXd drawn = means.part(first, count, stream);
     for (int d = 0; d < count; ++d) {
       const BoxOptimum best = goal.best([&](std::size_t i) {
         const Eigen::Index from = listed.rows() + static_cast<Eigen::Index>(i) * each;

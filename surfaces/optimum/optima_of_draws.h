@@ -23,7 +23,8 @@ struct OptimaOfDraws {
 /// Number of draws per random stream, the unit of work of a thread.
 inline constexpr int kDrawsAtATime = 250;
 
-/// Exact, for one quadratic on a box; `listed` is coded, one point per row.
+/// Exact, for one quadratic on a box, from draws of its posterior if it has one, at most as many as
+/// that has; `listed` is coded, one point per row.
 OptimaOfDraws exact_optima(const OptimumRequest& request, const QuadraticGoal& goal,
                            const Eigen::MatrixXd& listed, int draws);
 

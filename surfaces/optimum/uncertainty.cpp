@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "doe/design.h"
+#include "surfaces/models/posterior.h"
 #include "surfaces/optimum/optima_of_draws.h"
 #include "surfaces/optimum/score.h"
 #include "surfaces/quantiles.h"
@@ -33,8 +34,21 @@ double squared_distance(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& ei
   return distance;
 }
 
-/// Whether the surfaces neither predict an effect of a factor nor allow for one.
-bool is_idle(const OptimumRequest& request, std::size_t f) {
+/// Whether two points are the same to a response, by its posterior or by its surface.
+bool cannot_differ(const GoalResponse& response, bool by_posterior, const Eigen::VectorXd& from,
+                   const Eigen::VectorXd& to) {
+  if (by_posterior && response.posterior) {
+    Eigen::MatrixXd both(2, from.size());
+    both << from.transpose(), to.transpose();
+    const Eigen::MatrixXd means = response.posterior->means(both);
+    return means.col(0) == means.col(1);
+  }
+  const Prediction a = response.surface->predict(from), b = response.surface->predict(to);
+  return a.mean == b.mean && a.standard_error == b.standard_error;
+}
+
+/// Whether the responses neither are predicted to depend on a factor nor may depend on it.
+bool is_idle(const OptimumRequest& request, std::size_t f, bool by_posterior) {
   const doe::Factor& factor = request.factors[f];
   if (request.hold.count(factor.name) > 0) return false;
   const auto at = static_cast<Eigen::Index>(f);
@@ -49,8 +63,7 @@ bool is_idle(const OptimumRequest& request, std::size_t f) {
     Eigen::VectorXd to = from;
     to[at] = factor.is_categorical() ? i : i - 1;
     for (const GoalResponse& response : request.responses) {
-      const Prediction a = response.surface->predict(from), b = response.surface->predict(to);
-      if (a.mean != b.mean || a.standard_error != b.standard_error) return false;
+      if (!cannot_differ(response, by_posterior, from, to)) return false;
     }
   }
   return true;
@@ -142,6 +155,7 @@ OptimumUncertainty optimum_uncertainty(const OptimumRequest& request, const Opti
   const Eigen::MatrixXd listed = listed_points(request, optimum);
   const OptimumRequest reduced = with_goals_only(request, listed.row(0).transpose());
   const auto goal = QuadraticGoal::of(reduced);
+  if (goal && goal->response().posterior) draws = std::min(draws, Posterior::kDraws);
   const OptimaOfDraws optima = goal ? exact_optima(reduced, *goal, listed, draws)
                                     : optima_among_settings(reduced, listed, draws);
   OptimumUncertainty result;
@@ -150,7 +164,7 @@ OptimumUncertainty optimum_uncertainty(const OptimumRequest& request, const Opti
   for (std::size_t f = 0; f < request.factors.size(); ++f) {
     const doe::Factor& factor = request.factors[f];
     const auto at = static_cast<Eigen::Index>(f);
-    result.factors.push_back(is_idle(reduced, f)
+    result.factors.push_back(is_idle(reduced, f, result.exact)
                                  ? of_idle(factor)
                                  : of_factor(factor, optima.coded.col(at), result.exact));
   }

@@ -48,7 +48,7 @@ ResponseRuns null_runs(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("Studies in which nothing matters have no grave finding beyond the level",
-          "[analysis][findings]") {
+          "[analysis][findings][long]") {
   // Before the correction 998 of 1000 such studies had one.
   constexpr int kStudies = 600;
   const study::Study study = study::parse_study(kStudy, "s.yaml");

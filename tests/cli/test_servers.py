@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 
@@ -119,6 +120,22 @@ class Servers(CliCase):
         self.check_no_process_is_left()
         return done
 
+    def test_a_search_sets_up_a_server_for_each_whole_plot(self):
+        """Most for the load is 4 instances and a batch of 16; a server has up to four runs in a row."""
+        plain = [line for line in STUDY.splitlines() if not line.startswith(("model", "design"))]
+        self.write("tune.yaml", "\n".join(plain) + "\n")
+        self.doetune("tune", "tune.yaml", "--budget", 18)
+        self.check_no_process_is_left()
+        rows = self.rows()
+        self.assertEqual({row["status"] for row in rows}, {"completed"})
+        searched = [row for row in rows if row["point_type"] in ("space-filling", "proposed")]
+        plots = collections.OrderedDict((row["whole_plot"], row["instances"]) for row in rows)
+        self.assertEqual([start[2] for start in self.starts()], list(plots.values()))
+        self.assertLess(len({row["whole_plot"] for row in searched}), len(searched) * 2 / 3)
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(optimum["settings"]["instances"], 4)
+        self.assertGreater(optimum["settings"]["batch"], 15)
+
     def test_each_whole_plot_has_one_server(self):
         self.planned()
         dry = self.doetune("run", "tune", "--dry-run").stdout
@@ -138,6 +155,19 @@ class Servers(CliCase):
         self.assertEqual(len(times), 4)
         self.assertTrue(all(time > 0.1 for time in times))
         self.assertIn("whole plots", self.doetune("fit", "tune").stdout)
+        self.check_costs_of_the_next_plan(times)
+
+    def check_costs_of_the_next_plan(self, set_up_times):
+        # A budget of five set-ups and twelve runs, in the times that the records have.
+        change = sum(set_up_times) / len(set_up_times)
+        run = sum(record["duration_s"] for record in self.records()) / 8
+        budget = f"budget: {5 * change + 12.5 * run:.6f} s"
+        self.write("next.yaml", STUDY.replace("runs: 8, whole_plots: 4", budget + ", whole_plots: 5"))
+        self.assertIn("set run_cost", self.error_of("plan", "next.yaml", expect=3))
+        planned = self.doetune("plan", "next.yaml", "--costs-of", "tune").stdout
+        self.assertIn("d-optimal with 12 runs", planned)
+        self.assertRegex(planned, r"as measured in tune: run_cost .* 8 runs; change_cost .* 4 servers")
+        self.assertIn("no run has been completed", self.error_of("plan", "next.yaml", "--costs-of", "next", expect=3))
 
     def test_several_whole_plots_at_a_time(self):
         self.planned()
@@ -181,6 +211,19 @@ class Servers(CliCase):
         self.assertEqual(first["status"], "timed_out")
         self.assertIn("not ready within 0.5 s: Connection refused", first["reason"])
         self.assertTrue(first["in_set_up"])
+
+    def test_a_server_at_the_port_of_another_is_never_mistaken_for_it(self):
+        # All want the same port. While the second starts, the first answers there.
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = str(probe.getsockname()[1])
+        self.write_program("bench", LOAD.replace("assert (", "assert True or ("))
+        self.planned(STUDY.replace("{port}", port).replace("runs: 8, whole_plots: 4", "runs: 4, whole_plots: 2")
+                     .replace("retries: 1", "retries: 30\n  jobs: 2"))
+        self.run_all(START="0.5", SLOW="0.3")
+        for row in self.rows():
+            of_its_server = 100 * float(row["instances"]) + 10 * float(row["batch"])
+            self.assertLess(abs(float(row["throughput"]) - of_its_server), 20)
 
     def test_a_server_that_dies_is_set_up_again(self):
         self.planned()

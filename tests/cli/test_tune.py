@@ -192,7 +192,6 @@ class Tune(CliCase):
     def test_mistakes(self):
         for change, code, message in [
                 (("goal: maximize", "goal: at_least, low: 5"), 3, "a search needs a response with the goal"),
-                (("baseline: 1}", "baseline: 1, hard_to_change: true}"), 3, "does not group runs"),
                 (("[./bench", "[./bensh"), 3, "bensh")]:
             with self.subTest(message):
                 for design in "", "design: {type: d-optimal, runs: 8}\n":
@@ -201,6 +200,66 @@ class Tune(CliCase):
                     self.assertFalse((self.directory / "wrong").exists())
         self.assertIn("--budget: expected", self.error_of("tune", "tune.yaml", "--budget", 0, expect=2))
         self.assertIn("--tolerance: expected", self.error_of("tune", "tune.yaml", "--tolerance", "x", expect=2))
+
+    def test_a_budget_of_gpu_time_or_energy(self):
+        self.assertIn("use no GPUs", self.error_of("tune", "tune.yaml", "--gpu-time", "1h", expect=2))
+        for energy in ("much", "5", "-1 J", "5 kW"):
+            self.assertIn("--energy: expected an energy", self.error_of("tune", "tune", "--energy", energy, expect=2))
+        done = self.doetune("tune", "tune", "--budget", 16, "--energy", "2 kWh")
+        self.assertIn("no run has recorded the power", done.stderr)  # telemetry is off
+        # Runs that are told of a GPU each use its time.
+        self.write("gpus.yaml", STUDY.replace("run: {", "run: {gpus_per_run: 1, ") + "study: gpus\n")
+        done = self.doetune("tune", "gpus.yaml", "--gpus", "0,1", "--budget", 40, "--gpu-time", "2.4 s",
+                            env={"SLOW": "0.2"})
+        self.assertRegex(done.stderr, "of 2.4 s of GPU time are used")
+
+    def test_the_front_of_two_goals(self):
+        """Throughput is best at 6 executors and a batch of 8, latency where both are 1: the front is between them."""
+        self.write("one.yaml", STUDY)
+        self.write("tune.yaml", STUDY.replace("goal: at_most, high: 30", "goal: minimize"))
+        done = self.doetune("tune", "tune.yaml", "--budget", 24, "--front")
+        self.assertIn("Pareto front of", done.stdout)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("  ")]
+        self.assertGreaterEqual(len(lines), 4)
+        self.assertIn("executors = 6, batch = 8", done.stdout)
+        self.assertIn("executors = 1, batch = 1", done.stdout)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertNotIn("confirmation", {row["point_type"] for row in self.check_runs(24)})
+        self.assertIn("pareto", json.loads((self.directory / "tune/optimum.json").read_text()))
+        for command in "tune", "next":
+            self.assertIn("one goal, throughput", self.error_of(command, "one.yaml", "--front", "-o", "one", expect=2))
+
+    def test_what_a_confirmation_contradicts_is_learnt_from(self):
+        """The same search twice; the second time the runs that confirm are much slower."""
+        self.doetune("tune", "tune.yaml", "--budget", 40, "-o", "tune")
+        types = [row["point_type"] for row in self.rows()]
+        first = min(types.index("confirmation"), types.index("baseline"))
+        (self.directory / "tune").rename(self.directory / "before")
+        self.write_program("bench", BENCH.replace("print(", f"y -= 300 * ({first} < run <= {first + 4})\nprint(", 1))
+        done = subprocess.run([str(DOETUNE), "tune", "tune.yaml", "--budget", "40"], cwd=self.directory,
+                              capture_output=True, text=True, timeout=300)
+        self.assertIn(done.returncode, (0, 5, 8), done.stderr)
+        self.assertIn("NOT CONFIRMED", done.stdout)
+        self.assertIn("The search goes on", done.stderr)
+        types = [row["point_type"] for row in self.check_runs(40)]
+        self.assertIn("proposed", types[first:])
+        # What was to confirm is fitted, and what is recommended now has confirmation runs of its own.
+        runs = json.loads((self.directory / "tune/optimum.json").read_text())["confirmation"]
+        self.assertGreater(types[first:].count("confirmation"), 2)
+        self.assertIsNotNone(runs)
+
+    def test_a_factor_that_is_hard_to_change(self):
+        self.write("tune.yaml", STUDY.replace("baseline: 1}", "baseline: 1, hard_to_change: true}"))
+        self.doetune("tune", "tune.yaml", "--budget", 24)
+        rows = [row for row in self.check_runs(24) if row["point_type"] in ("space-filling", "proposed")]
+        for before, after in zip(rows, rows[1:]):  # whole plots are consecutive runs with the same settings
+            same = before["whole_plot"] == after["whole_plot"]
+            self.assertEqual(same, before["executors"] == after["executors"], (before, after))
+        self.assertLess(len({row["whole_plot"] for row in rows}), len(rows))
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(optimum["settings"]["executors"], 6)
+        self.assertIn(optimum["settings"]["batch"], (4, 8))  # 976 and 1000 images/s
+        self.doetune("report", "tune")
 
     def test_one_usable_level(self):
         """A factor that cannot vary says nothing, and stops nothing: the best of the other is found."""
@@ -277,15 +336,15 @@ class Replay(CliCase):
         self.write("table.csv", "\n".join(lines) + "\n")
 
     def test_strategies_against_a_table(self):
-        told = self.json_of("replay", "tune.yaml", "table.csv", "--searches", 8, "--budget", "8,14", "--noise", "0.01")
+        told = self.json_of("replay", "tune.yaml", "table.csv", "--searches", 4, "--budget", "8,14", "--noise", "0.01")
         by_name = {one["strategy"]: one for one in told["strategies"]}
         self.assertEqual(list(by_name), ["tune", "one-shot", "random"])
         tune, random = by_name["tune"]["budgets"][1], by_name["random"]["budgets"][1]
-        self.assertEqual((tune["runs"], len(tune["worth"])), (14, 8))
+        self.assertEqual((tune["runs"], len(tune["worth"])), (14, 4))
         self.assertGreaterEqual(tune["median"], 0.97)
         self.assertGreater(tune["median"], random["median"])
         self.assertEqual(tune["failing"], 0)
-        text = self.doetune("replay", "tune.yaml", "table.csv", "--searches", 4, "--budget", 8).stdout
+        text = self.doetune("replay", "tune.yaml", "table.csv", "--searches", 1, "--budget", 8).stdout
         self.assertIn("worst tenth", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
 

@@ -149,7 +149,7 @@ TEST_CASE("A saturated fit is reported without intervals or diagnostics", "[repo
 }
 
 TEST_CASE("A report bears 50 factors, markup in names, and responses without news",
-          "[reports][html]") {
+          "[reports][html][long]") {
   const tests::TemporaryDirectory folder;
   const study::StudyDirectory directory = tests::make_odd_study(folder.path());
   const analysis::Analysis analysis = analysis::analyse(directory);

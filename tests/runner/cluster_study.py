@@ -26,10 +26,53 @@ def processes_under(directory):
     return found
 
 
+def servers_under(directory):
+    """Processes of servers, and of what they started, that still run: all know their port."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (b"DOETUNE_PORT=" in (process / "environ").read_bytes()
+                    and (process / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+                    and os.readlink(process / "cwd") == os.fspath(directory)):
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+# A server with a worker. It notes each start: its instances, port and node. Three instances do not
+# fit into memory. Where there is a file `dying`, it ends at the second request.
+SERVER = """
+import os, socket, sys, time
+instances, port = sys.argv[1], int(sys.argv[2])
+with open("starts", "a") as file:
+    file.write(f"{instances} {port} {os.environ.get('SLURMD_NODENAME', '')}\\n")
+if instances == "3":
+    sys.exit("CUDA out of memory")
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(600)
+listener = socket.create_server(("127.0.0.1", port))
+requests = 0
+while True:
+    connection = listener.accept()[0]
+    requests += connection.recv(1000).startswith(b"GET /work")
+    if requests == 2 and os.path.exists("dying"):
+        os.remove("dying")
+        sys.exit("worker 3 lost")
+    connection.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\n")
+    connection.close()
+"""
+
+# What a run does first: it asks the server, on the server's node.
+ASK = ('set -e; exec 3<>"/dev/tcp/$DOETUNE_HOST/$DOETUNE_PORT"; printf "GET /work" >&3; '
+       'read -r answer <&3; grep -q " $DOETUNE_PORT $SLURMD_NODENAME\$" starts')
+
+
 class Study:
     """A study of so many runs; each tells of its execution, sleeps and writes its result."""
 
-    def __init__(self, doetune, directory, runs, run_section, seconds=0.1, script=""):
+    def __init__(self, doetune, directory, runs, run_section, seconds=0.1, script="", servers=False):
         self.doetune = doetune
         self.path = pathlib.Path(directory)
         self.path.mkdir(parents=True)
@@ -48,6 +91,15 @@ class Study:
             "responses": {"y": {"goal": "maximize"}},
             "run": section,
         }
+        if servers:
+            (self.path / "server.py").write_text(SERVER)
+            study["command"][0] = "bash"
+            section["retries"]["failed"] = 2
+            study["factors"]["instances"] = {"levels": [1, 2, 3], "hard_to_change": True}
+            study["model"] = ["instances", "x"]
+            study["design"] = {"type": "d-optimal", "runs": runs, "whole_plots": 3}
+            section.update({"set_up": ["python3", "server.py", "{instances}", "{port}"],
+                            "ready": "http://{host}:{port}/", "telemetry": 0})
         (self.path / "study.yaml").write_text(json.dumps(study))
         self.directory = self.path / "the study's 50%j"
         self.started = []
@@ -124,7 +176,22 @@ class ClusterTest(unittest.TestCase):
             self.assertLessEqual(max(attempts), completed[run], f"run {run}: after it was completed")
         self.assertEqual(processes_under(study.directory), [])
 
-    def run_under_fire(self, study, kills, random, between=(0.1, 1.5)):
+    def check_served(self, study):
+        """Whole plots that fit into memory are complete, the others infeasible; nothing is left."""
+        status = {record["run"]: record for record in study.records()}
+        self.assertEqual(len(status), study.runs, study.words())
+        for record in status.values():
+            large = record["settings"]["instances"] == "3"
+            self.assertEqual(record["status"], "infeasible" if large else "completed", record)
+        completed = collections.Counter(record["run"] for record in study.completed())
+        self.assertEqual(set(completed.values()), {1})
+        self.assertTrue(any("set_up_s" in record for record in study.completed()))
+        reasons = [record.get("reason", "") for record in study.records()]
+        # Once, or for each of the whole plots with these settings that were set up at the same time.
+        self.assertIn(sum("out of memory" in reason for reason in reasons), (1, 2), reasons)
+        study.wait_for(lambda: not servers_under(study.path))
+
+    def run_under_fire(self, study, kills, random, between=(0.1, 1.5), check=None):
         """Kills doetune at random moments, then lets it finish."""
         acknowledged = []
         for _ in range(kills):
@@ -136,4 +203,4 @@ class ClusterTest(unittest.TestCase):
             self.assertEqual(now[:len(acknowledged)], acknowledged)
             acknowledged = now
         self.assertEqual(study.run(), 0, study.words())
-        self.check_complete(study)
+        (check or self.check_complete)(study)

@@ -1,4 +1,4 @@
-// doetune-attempt, which runs attempts on other machines, executed on this one.
+// doetune-attempt, which runs attempts and servers on other machines, executed on this one.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +9,10 @@
 #include <thread>
 
 #include "runner/attempts/attempt_file.h"
+#include "runner/attempts/placement.h"
+#include "runner/launchers/local_launcher.h"
+#include "runner/processes/process_table.h"
+#include "runner/servers/server_order.h"
 #include "study/directory/directory.h"
 #include "tests/temporary_directory.h"
 
@@ -181,4 +185,130 @@ TEST_CASE("doetune-attempt keeps the time limit itself", "[runner][attempt]") {
 TEST_CASE("What doetune-attempt cannot do, it says", "[runner][attempt]") {
   const tests::TemporaryDirectory temporary;
   CHECK(wait_for(start_program(temporary / "missing")) == 1);
+}
+
+namespace {
+
+/// A study with a server, which can be used when there is a file `up` in the server's directory.
+struct Plot {
+  explicit Plot(const std::string& script) {
+    std::filesystem::create_directories(server);
+    order.settings.set_up = {"sh", "-c", script};
+    order.settings.ready_command = {"test", "-e", "up"};
+  }
+
+  pid_t start() const {
+    runner::write_attempt(shell_attempt(server, ""));
+    runner::write_order(server, order);
+    return start_program(server);
+  }
+
+  std::filesystem::path place(const std::string& name, const std::string& script) const {
+    const auto directory = temporary / "runs" / name;
+    std::filesystem::create_directories(directory);
+    Attempt attempt = shell_attempt(directory, script);
+    attempt.name = "study." + name;
+    attempt.server = server;
+    runner::write_attempt(attempt);
+    runner::place_run(server, directory);
+    return directory;
+  }
+
+  runner::AttemptEnd end() const { return runner::read_end(server).value(); }
+
+  tests::TemporaryDirectory temporary;
+  std::filesystem::path server = temporary / "plots/0001.1";
+  runner::ServerOrder order;
+};
+
+constexpr const char* kServer = "touch up; setsid sleep 1000 & wait";
+
+}  // namespace
+
+TEST_CASE("Runs placed beside a server are executed one after another, and all ends with it",
+          "[runner][attempt][server]") {
+  const Plot plot(kServer);
+  const pid_t pid = plot.start();
+  wait_until([&] { return runner::read_ready(plot.server).has_value(); });
+  CHECK(runner::read_address(plot.server).value().port > 0);
+  const std::string count = "echo begin >>../../log; sleep 0.1; echo end >>../../log; exit 3";
+  const auto first = plot.place("0001.1", count);
+  const auto second = plot.place("0002.1", count);
+  wait_until([&] { return runner::read_end(first) && runner::read_end(second); });
+  CHECK(runner::read_end(second)->exit_code == 3);
+  CHECK(study::read_file(plot.temporary / "log") == "begin\nend\nbegin\nend\n");
+  const auto mark = runner::LocalLauncher::mark_of_attempt(plot.server).value();
+  CHECK(runner::processes_with(mark).size() >= 2);
+  study::write_file_atomically(plot.server / "cancel", "");
+  wait_for(pid);
+  CHECK(plot.end().cause == EndCause::kCancelled);
+  CHECK(runner::processes_with(mark).empty());
+}
+
+TEST_CASE("A run is stopped when its server ends, and both say so", "[runner][attempt][server]") {
+  const Plot plot(
+      "touch up; while [ ! -e die ]; do sleep 0.01; done; echo lost a worker >&2; exit 9");
+  const pid_t pid = plot.start();
+  const auto run = plot.place("0001.1", "touch ../../plots/0001.1/die; sleep 1000");
+  CHECK(wait_for(pid) == 9);
+  CHECK(plot.end().exit_code == 9);
+  const auto end = runner::read_end(run);
+  REQUIRE(end);
+  CHECK(end->cause == EndCause::kLost);
+  CHECK(end->detail == "its server ended");
+}
+
+TEST_CASE("A server ends if doetune does not want it any more, or it is not ready in time",
+          "[runner][attempt][server]") {
+  Plot unwanted(kServer);
+  unwanted.order.unwanted_s = 0.3;
+  const pid_t first = unwanted.start();
+  Plot late("sleep 1000");
+  late.order.settings.ready_within_s = 0.3;
+  const pid_t second = late.start();
+  wait_for(first);
+  CHECK(unwanted.end().cause == EndCause::kLost);
+  CHECK(unwanted.end().detail == "doetune has not asked for it for 0.3 s");
+  wait_for(second);
+  CHECK(late.end().cause == EndCause::kTimeLimit);
+  CHECK(late.end().detail == "not ready within 0.3 s: exit code 1");
+}
+
+TEST_CASE("run.tear_down ends a server whose command left it behind", "[runner][attempt][server]") {
+  Plot plot("touch up");
+  plot.order.settings.tear_down = {"touch", "gone"};
+  const pid_t pid = plot.start();
+  const auto run = plot.place("0001.1", "exit 0");
+  wait_until([&] { return runner::read_end(run).has_value(); });
+  CHECK_FALSE(runner::read_end(plot.server));
+  ::kill(pid, SIGTERM);
+  wait_for(pid);
+  CHECK(is_there(plot.server / "gone"));
+  CHECK(plot.end().cause == EndCause::kLost);
+}
+
+TEST_CASE("What a killed doetune-attempt left of a server is ended by the next one on its host",
+          "[runner][attempt][server]") {
+  Plot plot(kServer);
+  const pid_t first = plot.start();
+  wait_until([&] { return runner::read_ready(plot.server).has_value(); });
+  const auto mark = runner::LocalLauncher::mark_of_attempt(plot.server).value();
+  ::kill(first, SIGKILL);
+  wait_for(first);
+  CHECK_FALSE(runner::processes_with(mark).empty());
+  plot.server = plot.temporary / "plots/0001.2";
+  std::filesystem::create_directories(plot.server);
+  const pid_t second = plot.start();
+  wait_until([&] { return runner::read_ready(plot.server).has_value(); });
+  CHECK(runner::processes_with(mark).empty());
+  ::kill(second, SIGTERM);
+  wait_for(second);
+}
+
+TEST_CASE("A server that cannot be started says why", "[runner][attempt][server]") {
+  Plot plot(kServer);
+  plot.order.settings.ready_command = {"no-such-program"};
+  wait_for(plot.start());
+  CHECK(plot.end().cause == EndCause::kNotStarted);
+  CHECK_THAT(plot.end().detail, Catch::Contains("no-such-program"));
 }

@@ -14,6 +14,7 @@
 #include "runner/processes/process_table.h"
 #include "runner/processes/run_error.h"
 #include "study/directory/directory.h"
+#include "tests/runner/child.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -150,6 +151,22 @@ TEST_CASE("What one attempt left behind is killed, not what another goes on with
   std::ofstream(lasting.directory / "done") << "";
   CHECK(wait_for(launcher, 1).count("lasting") == 1);
   CHECK_FALSE(runs(escaped));
+}
+
+TEST_CASE("A child that its process had before is left alone, alive or ended",
+          "[runner][launcher]") {
+  const tests::TemporaryDirectory temporary;
+  const tests::Child lives([] { ::pause(); });
+  tests::Child ended([] {});
+  siginfo_t info{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(ended.pid()), &info, WEXITED | WNOWAIT) == 0);
+  {
+    LocalLauncher launcher;
+    launcher.submit(attempt_of(temporary, "a", "true"));
+    CHECK(wait_for(launcher, 1).count("a") == 1);
+  }
+  CHECK(::waitpid(lives.pid(), nullptr, WNOHANG) == 0);
+  CHECK(::waitid(P_PID, static_cast<id_t>(ended.pid()), &info, WEXITED | WNOWAIT) == 0);
 }
 
 TEST_CASE("A cancelled attempt ends as cancelled", "[runner][launcher]") {

@@ -134,7 +134,8 @@ TEST_CASE("What never becomes steady is said to be so, and its last half counts"
   CHECK(result.begin_s() > 60);
 }
 
-TEST_CASE("Stopping at a precision costs the interval little of its confidence", "[measurement]") {
+TEST_CASE("Stopping at a precision costs the interval little of its confidence",
+          "[measurement][long]") {
   const auto coverage = [](double correlation, double precision) {
     return tests::rate(300, [&](auto& random) {
       const auto values = tests::autoregression(20000, correlation, 0.2, random);

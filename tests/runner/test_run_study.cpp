@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "runner/loop/planned_attempts.h"
 #include "runner/loop/run_study.h"
 #include "runner/processes/run_error.h"
 #include "study/directory/journal.h"

@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from cluster_study import SKIPPED, ClusterTest
+from cluster_study import ASK, SKIPPED, ClusterTest
 
 HERE = pathlib.Path(__file__).resolve().parent
 SLURM = {"poll": "0.5 s"}
@@ -84,6 +84,24 @@ class SlurmTest(ClusterTest):
         study = self.study(24, "slurm-pilot", seconds=0.3, run={"jobs": 4})
         self.run_under_fire(study, 4, random.Random(2027))
         self.check_all(study)
+
+    def test_servers_of_whole_plots(self):
+        # Each has a job of its own, in which its runs are executed.
+        study = self.study(6, servers=True, script=ASK, seconds=0.3)
+        (study.path / "dying").touch()
+        doetune = study.start()
+        study.wait_for(lambda: study.executed())
+        subprocess.run(["scancel", *squeue("%i")], check=True)
+        study.wait_for(lambda: study.completed())
+        doetune.kill()
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_served(study)
+        study.wait_for(lambda: not squeue("%j") and not cluster("jobs"))
+
+    def test_servers_in_a_pilot(self):
+        study = self.study(6, "slurm-pilot", servers=True, script=ASK, run={"jobs": 2})
+        self.run_under_fire(study, 2, random.Random(2030), check=self.check_served)
+        study.wait_for(lambda: not squeue("%j") and not cluster("jobs"))
 
     def test_pilot_cancelled_on_the_way(self):
         study = self.study(16, "slurm-pilot", seconds=0.4, run={"jobs": 4})

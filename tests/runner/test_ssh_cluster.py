@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from cluster_study import SKIPPED, ClusterTest, processes_under
+from cluster_study import ASK, SKIPPED, ClusterTest, processes_under
 
 
 def free_port():
@@ -88,6 +88,11 @@ class SshTest(ClusterTest):
     def test_doetune_killed_at_random_moments(self):
         study = self.study(20, [{"name": "127.0.0.1", "jobs": 3}], seconds=0.3)
         self.run_under_fire(study, 4, random.Random(2028))
+
+    def test_whole_plots_with_servers(self):
+        study = self.study(6, [{"name": "127.0.0.1", "jobs": 2}], servers=True, script=ASK)
+        (study.path / "dying").touch()
+        self.run_under_fire(study, 3, random.Random(2029), check=self.check_served)
 
     def test_host_without_a_name(self):
         study = self.study(6, ["no-such-host.invalid", "127.0.0.1"])

@@ -4,6 +4,7 @@
 #include "study/augment.h"
 #include "study/confirmation_runs.h"
 #include "study/directory/directory.h"
+#include "study/learnt_runs.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -129,4 +130,27 @@ TEST_CASE("In a split-plot design each validation run is set up anew", "[study][
   for (std::size_t i = plan.runs.size(); i < more.runs.size(); ++i) {
     CHECK(more.runs[i].whole_plot == ++plot);
   }
+}
+
+TEST_CASE("Runs that a search has learnt from test nothing any more", "[study][confirmation]") {
+  const study::Study study = parsed();
+  const study::Plan planned = study::make_plan(study);
+  study::Plan plan = study::confirmation_plan(planned, study, kConfirmed, 2);
+  const PlannedRun confirmation = plan.runs.back();
+  CHECK(study::tests_prediction(plan, confirmation));
+  CHECK_FALSE(study::tests_prediction(plan, plan.runs.front()));
+  CHECK(study::validation_runs(plan, kConfirmed).confirmation.size() == 2);
+  CHECK(study::other_confirmations(plan, kOther.settings).size() == 1);
+
+  study::append_run(plan, doe::PointType::kProposed, {0.1, 0.2});
+  CHECK_FALSE(study::tests_prediction(plan, confirmation));
+  CHECK(study::validation_runs(plan, kConfirmed).all().empty());
+  CHECK(study::other_confirmations(plan, kOther.settings).empty());
+
+  // The same settings are confirmed by runs of their own.
+  const auto before = plan.runs.size();
+  plan = study::confirmation_plan(std::move(plan), study, kConfirmed, 2);
+  CHECK(plan.runs.size() == before + 4);
+  CHECK(study::validation_runs(plan, kConfirmed).all().size() == 4);
+  CHECK(study::tests_prediction(plan, plan.runs.back()));
 }

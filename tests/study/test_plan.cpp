@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -224,6 +225,38 @@ TEST_CASE("An edited study file beside the directory is reported, as it is not r
     REQUIRE(warning);
     CHECK_THAT(*warning, Catch::Contains("in: factors; runs cannot be changed after planning") &&
                              Catch::Contains("doetune import"));
+  }
+  SECTION("unless it was edited last: then its goals are used where the directory is opened") {
+    std::string text = kStudy;
+    text.replace(text.find("{unit: s}"), 9, "{unit: s, goal: minimize, transform: log}");
+    write_text(file, text);
+    const fs::path read = temporary.path() / "fccd" / "study.yaml";
+    fs::last_write_time(file, fs::last_write_time(read) - std::chrono::seconds(1));
+    CHECK_FALSE(study::open_directory(directory.path).taken_up);
+    fs::last_write_time(file, fs::last_write_time(read) + std::chrono::seconds(1));
+    const auto opened = study::open_directory(directory.path);
+    const auto& responses = opened.study.responses;
+    CHECK(std::any_of(responses.begin(), responses.end(), [](const study::Response& response) {
+      return response.goal == doe::GoalType::kMinimize &&
+             response.transform == doe::TransformType::kLog;
+    }));
+    CHECK(opened.study.text == directory.study.text);
+    CHECK(opened.plan_hash == directory.plan_hash);
+    REQUIRE(opened.taken_up);
+    CHECK_THAT(*opened.taken_up, Catch::EndsWith("taken from it: responses"));
+    CHECK(study::edited_original(opened) == opened.taken_up);
+
+    text.replace(text.find("goal: minimize"), 14, "pattern: 't=(.*)'");  // measured differently
+    write_text(file, text);
+    fs::last_write_time(file, fs::last_write_time(read) + std::chrono::seconds(1));
+    CHECK_FALSE(study::open_directory(directory.path).taken_up);
+    text = kStudy;
+    text.replace(text.find("high: 9"), 7, "high: 8");
+    write_text(file, text);
+    fs::last_write_time(file, fs::last_write_time(read) + std::chrono::seconds(1));
+    const auto other = study::open_directory(directory.path);
+    CHECK_FALSE(other.taken_up);
+    CHECK_THAT(*study::edited_original(other), Catch::Contains("cannot be changed"));
   }
   SECTION("unless it is no study file at the moment") {
     write_text(file, "factors: [");

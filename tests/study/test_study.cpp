@@ -210,6 +210,8 @@ TEST_CASE("Every mistake is placed, explained, and answered with the nearest nam
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: maximise}}",
        {"did you mean 'maximize'?"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {goal: maximize, weight: 0}}", {"above 0"}},
+      {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {capacity: 0}}",
+       {":2:27", "capacity", "above 0"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {formula: 'z * 2'}}", {"'z' is not known"}},
       {"factors: {a: {low: 0, high: 1}}\nresponses: {y: {pattern: '('}}",
        {"not a valid regular expression"}},
@@ -247,6 +249,14 @@ TEST_CASE("Files that are none, or too large, are refused by name", "[study]") {
   std::ofstream(large) << "#";
   std::filesystem::resize_file(large, 100'000'000);
   CHECK_THROWS_WITH(study::load_study(large), Catch::Contains("100.0 MB is too large"));
+}
+
+TEST_CASE("The capacities of resources are known by response", "[study]") {
+  const study::Study study = study::parse_study(
+      "command: [x]\nfactors: {a: {low: 0, high: 1}}\n"
+      "responses: {rate: {}, memory: {unit: GiB, capacity: 80}}\n",
+      "s.yaml");
+  CHECK(study.capacities() == std::map<std::string, double>{{"memory", 80}});
 }
 
 TEST_CASE("The transforms of the study file are those of the fits", "[study]") {

@@ -92,7 +92,7 @@ TEST_CASE("Weighted residuals are tested, not those of single runs", "[surfaces]
         surfaces::breusch_pagan_test(fit_least_squares(line, x, y))->p);
 }
 
-TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagnostics]") {
+TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagnostics][long]") {
   // 600 fits with normal errors of constant variance and without drift: each test rejects about 5
   // %.
   int normality = 0, spread = 0, drift = 0, outliers = 0;
@@ -120,7 +120,7 @@ TEST_CASE("Tests of assumptions reject at their nominal rate", "[surfaces][diagn
 }
 
 TEST_CASE("The test of spread keeps its rate with few degrees of freedom",
-          "[surfaces][diagnostics]") {
+          "[surfaces][diagnostics][long]") {
   // Runs spread at random, a quadratic with five degrees of freedom: leverages differ.
   constexpr int kFits = 600;
   const doe::Model model = doe::Model::named("quadratic", unit_factors(3));

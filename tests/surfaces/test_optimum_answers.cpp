@@ -301,7 +301,7 @@ TEST_CASE("Of factors that nothing depends on the optimum lies anywhere",
 }
 
 TEST_CASE("Better settings lie outside only where the factor has an effect",
-          "[surfaces][uncertainty]") {
+          "[surfaces][uncertainty][long]") {
   // y rises with a; b is noise, of which half the studies show the best setting at an end.
   constexpr int kStudies = 200;
   const std::vector<doe::Factor> factors = unit_factors(2);

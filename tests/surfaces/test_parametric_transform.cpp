@@ -100,7 +100,7 @@ TEST_CASE("A parametric model's errors under a transform are those of its deriva
 }
 
 TEST_CASE("Errors of a parametric model on the logarithmic scale are those of a bootstrap",
-          "[surfaces][law]") {
+          "[surfaces][law][long]") {
   ParametricRuns runs(kConcentrations, kTreated);
   const ParametricFit fit = runs.fit("saturation", Transform::kLog);
   constexpr int kTimes = 1000;

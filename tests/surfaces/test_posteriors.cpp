@@ -170,7 +170,7 @@ bool holds(const surfaces::Interval& interval, double value) {
 
 }  // namespace
 
-TEST_CASE("The posterior knows whole plots", "[surfaces][posterior][split-plot]") {
+TEST_CASE("The posterior knows whole plots", "[surfaces][posterior][split-plot][long]") {
   // 200 studies: binomial standard error 1.5 %. At a point named beforehand, with large effects,
   // and at the best of the corners, where nothing matters.
   int named = 0, next = 0, chosen = 0, fitted = 0;

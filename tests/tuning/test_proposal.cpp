@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "tests/tuning/systems.h"
 #include "tuning/answer.h"
+#include "tuning/hypervolume.h"
 #include "tuning/proposal.h"
 #include "tuning/start.h"
 
@@ -185,4 +186,70 @@ TEST_CASE("the same runs lead to the same proposal") {
   for (const Settings& settings : start(problem, 6)) so_far.push_back(measured(settings));
   const Settings next = next_runs(problem, so_far).front().settings;
   CHECK(next_runs(problem, so_far).front().settings == next);
+}
+
+TEST_CASE("a search for the front covers more of it than one for the best compromise") {
+  // Two hills: what lies between their tops is the front.
+  const auto second = [](const Settings& settings) { return hill({settings[1], settings[0]}); };
+  const auto run = [&](const Settings& settings) {
+    return Observation{settings, true, {{"y", hill(settings)}, {"z", second(settings)}}};
+  };
+  const auto volume_of = [&](bool front) {
+    Problem problem = plane_problem();
+    problem.objectives.push_back(objective("z", doe::GoalType::kMaximize));
+    problem.front = front;
+    std::vector<Observation> so_far;
+    for (const Settings& settings : start(problem, 6)) so_far.push_back(run(settings));
+    while (so_far.size() < 18) {
+      const Proposal next = next_runs(problem, so_far).front();
+      REQUIRE(next.gain);
+      so_far.push_back(run(next.settings));
+    }
+    std::vector<std::vector<double>> points;
+    for (const Observation& one : so_far) {
+      points.push_back({one.values.at("y") - 40, one.values.at("z") - 40});
+    }
+    return Front(points).volume();
+  };
+  CHECK(volume_of(true) > volume_of(false));
+}
+
+TEST_CASE("among more settings than can be listed a search looks around its best runs") {
+  // 101^4 settings: the grid of candidates has steps of a ninth of the range and more.
+  Problem problem;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    problem.factors.emplace_back();
+    problem.factors.back().name = name;
+  }
+  problem.region = doe::Region(problem.factors, {}, {});
+  problem.objectives = {objective("y", doe::GoalType::kMaximize)};
+  problem.infeasible_when.resize(4);
+  const auto y = [](const Settings& settings) {
+    double sum = 0;
+    for (const double setting : settings) sum += (setting - 0.37) * (setting - 0.37);
+    return 100 - 100 * sum;
+  };
+  std::vector<Observation> so_far;
+  double best = -1e9;
+  const auto run = [&](const Settings& settings) {
+    so_far.push_back({settings, true, {{"y", y(settings)}}});
+    best = std::max(best, y(settings));
+  };
+  for (const Settings& settings : start(problem, 10)) run(settings);
+  while (so_far.size() < 24) run(next_runs(problem, so_far).front().settings);
+  CHECK(best > 99);
+}
+
+TEST_CASE("where noise decides between configurations, they are repeated") {
+  Problem problem = plane_problem();
+  problem.factors = {levels_factor("a", {0, 1, 2})};
+  problem.region = doe::Region(problem.factors, {}, {});
+  problem.infeasible_when.resize(1);
+  std::vector<Observation> so_far;
+  for (const auto& [a, y] :
+       {std::pair(0.0, 10.9), {1.0, 9.8}, {2.0, 5.0}, {0.0, 9.2}, {1.0, 11.1}, {2.0, 5.2}}) {
+    so_far.push_back({{a}, true, {{"y", y}}});
+  }
+  const Proposal next = next_runs(problem, so_far).front();
+  CHECK(next.settings[0] < 2);
 }

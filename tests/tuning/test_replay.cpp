@@ -106,3 +106,14 @@ TEST_CASE("a search does not settle on the smooth part of a system with a nugget
   const Replayed tuned = replay(RecordedSystem(plane_problem(), rows), options);
   CHECK(tuned.budgets[0].quantile(0) >= 0.98);
 }
+
+TEST_CASE("a small budget is worth the same whatever larger ones it is compared with") {
+  const RecordedSystem system(limited_problem(), hill_table());
+  ReplayOptions options;
+  options.searches = 3;
+  options.budgets = {6};  // a start of 3 runs; 6 with 30
+  const Replayed alone = replay(system, options);
+  options.budgets = {6, 30};
+  const Replayed both = replay(system, options);
+  CHECK(both.budgets[0].worth == alone.budgets[0].worth);
+}

@@ -3,12 +3,12 @@
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <mutex>
 #include <numeric>
 #include <thread>
 
 #include "base/random.h"
+#include "tests/workloads/gpu_or_skip.h"
 #include "tests/workloads/ranks.h"
 #include "workloads/communication/bfloat16.h"
 #include "workloads/communication/nccl/nccl_library.h"
@@ -91,10 +91,8 @@ TEST_CASE("transports give the same bits", "[communication]") {
 }
 
 TEST_CASE("NCCL with one rank gives what the other transports give", "[communication]") {
-  if (!std::filesystem::exists("/dev/nvidiactl") || !has_nccl()) {
-    WARN("skipped: no GPU, or no NCCL in this build");
-    return;
-  }
+  if (skipped_without("cuda")) return;
+  if (!has_nccl()) return skip_for_want_of_gpu("no NCCL in this build");
   for (const auto type : {CommunicationType::fp32, CommunicationType::bf16})
     CHECK(same_bits(all_reduced(1, "nccl", 100'003, type)[0],
                     all_reduced(1, "shm", 100'003, type)[0]));

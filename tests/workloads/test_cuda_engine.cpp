@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "evaluated_network.h"
+#include "gpu_or_skip.h"
 #include "layer_cases.h"
 #include "workloads/networks/weights.h"
 #include "workloads/video/ycbcr_image.h"
@@ -14,15 +15,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-/// Warns where there is no GPU to test on.
-bool no_gpu() {
-  try {
-    return device_count("cuda") == 0;
-  } catch (const NoDevice& reason) {
-    WARN("skipped: " << reason.what());
-    return true;
-  }
-}
+bool no_gpu() { return skipped_without("cuda"); }
 
 constexpr Precision kAll[] = {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16};
 
@@ -223,7 +216,7 @@ TEST_CASE("how many proposals are timed must be a number", "[cuda]") {
 
 TEST_CASE("a part of the multiprocessors gives the same results", "[cuda]") {
   if (no_gpu()) return;
-  const auto engine = make_engine("cuda", {0, 0.25});
+  const auto engine = make_engine("cuda", {0, 4, 1});
   CHECK_THAT(engine->description(), Catch::Contains(" of "));
   const EvaluatedNetwork assessed(make_network("tiny-yolov2", 64), 1, test_seed());
   CHECK(assessed.difference(*engine, {1, Precision::fp32, 1}) < tolerance(Precision::fp32));
@@ -240,8 +233,8 @@ TEST_CASE("the GPU engine refuses what it cannot do", "[cuda]") {
   compiled->submit(1);
   CHECK_THROWS_AS(compiled->submit(1), std::logic_error);
   CHECK(compiled->device_bytes() > 2 * weight_count(network));
-  CHECK_THROWS_AS(make_engine("cuda", {1000, 1.0}), NoDevice);
-  CHECK_THROWS_AS(make_engine("cuda", {0, 0.0}), std::invalid_argument);
+  CHECK_THROWS_AS(make_engine("cuda", {1000}), NoDevice);
+  CHECK_THROWS_AS(make_engine("cuda", {0, 2, 2}), std::invalid_argument);
 }
 
 TEST_CASE("too little GPU memory is reported in bytes, and the engine goes on", "[cuda]") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gpu_or_skip.h"
 #include "training_cases.h"
 #include "workloads/engines/training.h"
 
@@ -11,14 +12,7 @@ using namespace doetune::workloads;
 
 namespace {
 
-bool no_training_gpu() {
-  try {
-    return device_count("cuda") == 0;
-  } catch (const NoDevice& reason) {
-    WARN("skipped: " << reason.what());
-    return true;
-  }
-}
+bool no_training_gpu() { return skipped_without("cuda"); }
 
 constexpr float kTrainingRate = 0.05F;
 

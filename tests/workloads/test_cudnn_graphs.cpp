@@ -1,9 +1,11 @@
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 
 #include "described_gpu.h"
 #include "workloads/engines/cudnn/engines.h"
+#include "workloads/engines/cudnn/plan_chooser.h"
 
 using namespace doetune;
 using namespace doetune::workloads;
@@ -62,15 +64,18 @@ void every_convolution_has_an_engine(Precision precision) {
     }
 }
 
-TEST_CASE("cuDNN has a compiled engine for every convolution of every network in bf16", "[cuda]") {
+TEST_CASE("cuDNN has a compiled engine for every convolution of every network in bf16",
+          "[cuda][long]") {
   every_convolution_has_an_engine(Precision::bf16);
 }
 
-TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp16", "[cuda]") {
+TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp16",
+          "[cuda][long]") {
   every_convolution_has_an_engine(Precision::fp16);
 }
 
-TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp32", "[cuda]") {
+TEST_CASE("cuDNN has a compiled engine for every convolution of every network in fp32",
+          "[cuda][long]") {
   every_convolution_has_an_engine(Precision::fp32);
 }
 
@@ -100,14 +105,62 @@ TEST_CASE("equal layers share a case, and what differs has another", "[cuda]") {
   CHECK(all_cases(Precision::bf16, 1).size() < convolutions() / 2);  // networks repeat blocks
 }
 
-TEST_CASE("the favourite engine of a convolution becomes a plan", "[cuda]") {
+namespace {
+
+/// Makes plans of the proposals that would be timed on the GPU, until `timed` of them can be used,
+/// and returns the number of these. cuDNN also proposes engines that then refuse the graph.
+int usable_plans(const ConvolutionCase& problem, const Target& target, int timed) {
+  int usable = 0;
+  for (const Candidate& candidate : candidates(problem, target)) {
+    if (usable == timed) break;
+    try {
+      const Plan plan(problem, candidate.configuration, target);
+      usable += plan.workspace_bytes() <= kMaxWorkspaceBytes ? 1 : 0;
+    } catch (const Error&) {
+    }
+  }
+  return usable;
+}
+
+/// Checks every `step`-th convolution, others for each GPU.
+void favourites_become_plans(std::string_view gpu, std::size_t step) {
+  constexpr int kTimed = 8;
+  const Descriptor properties = device_properties(gpu);
+  const Target target{nullptr, &properties};
+  std::size_t at = gpu.size();
+  for (const Precision precision :
+       {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16})
+    for (const int images : {1, 32})
+      for (const auto& [key, each] : all_cases(precision, images)) {
+        if (at++ % step != 0) continue;
+        INFO(key);
+        CHECK(usable_plans(always_there(each), target, kTimed) > 0);
+      }
+}
+
+}  // namespace
+
+TEST_CASE("the eight favourite engines of convolutions become plans on an A100, H100 and H200",
+          "[cuda]") {
+  for (const std::string_view gpu : {kA100, kH100, kH200}) favourites_become_plans(gpu, 40);
+}
+
+// Minutes: for hand, after a change of the graphs or of cuDNN.
+TEST_CASE("the eight favourite engines of all convolutions become plans on three GPUs",
+          "[.plans]") {
+  for (const std::string_view gpu : {kA100, kH100, kH200}) favourites_become_plans(gpu, 1);
+}
+
+TEST_CASE("for an absent GPU cuDNN gives precompiled engines only, so for leaky ReLU none",
+          "[cuda]") {
   const Descriptor h200 = device_properties(kH200);
   const Target target{nullptr, &h200};
-  for (const auto& [key, each] : all_cases(Precision::bf16, 32)) {
-    INFO(key);
-    const ConvolutionCase problem = always_there(each);
-    const Plan plan(problem, candidates(problem, target).at(0).configuration, target);
-    CHECK(plan.workspace_bytes() >= 0);
+  ConvolutionCase problem = small_case();
+  for (const Activation activation : {Activation::linear, Activation::relu, Activation::leaky}) {
+    problem.activation = activation;
+    const auto found = candidates(problem, target);
+    CHECK(found.empty() == (activation == Activation::leaky));
+    CHECK(std::ranges::none_of(found, &Candidate::compiled_at_run_time));
   }
 }
 

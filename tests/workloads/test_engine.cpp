@@ -48,7 +48,8 @@ TEST_CASE("every kind of layer agrees with the reference", "[engine]") {
     }
 }
 
-TEST_CASE("every network agrees with the reference, after any layer and at its end", "[engine]") {
+TEST_CASE("every network agrees with the reference, after any layer and at its end",
+          "[engine][long]") {
   const auto engine = make_engine("cpu");
   for (const NetworkType& type : network_types()) {
     const EvaluatedNetwork assessed(make_network(type.name, type.min_height), 1, test_seed());

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "gpu_or_skip.h"
 #include "workloads/engines/engine.h"
 #include "workloads/video/gpu_decoding.h"
 #include "workloads/video/scene.h"
@@ -50,10 +51,7 @@ TEST_CASE("without a GPU, asking it to decode says that these settings do not fi
 
 TEST_CASE("a GPU decodes the images that the CPU decodes", "[video]") {
   const auto codec = GENERATE(VideoCodec::h264, VideoCodec::vp9, VideoCodec::mpeg4);
-  if (gpus() == 0) {
-    WARN("skipped: no GPU");
-    return;
-  }
+  if (skipped_without("cuda")) return;
   const auto engine = make_engine("cuda");  // its context is created first, as in an executor
   FrameEncoder encoder(320, 192, codec);
   FrameDecoder on_cpu(codec), on_gpu(codec, 0);

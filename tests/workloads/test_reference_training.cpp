@@ -26,7 +26,7 @@ Network without_dropout(Network network) {
 }  // namespace
 
 TEST_CASE("the reference's gradients are those of its loss, by central differences",
-          "[reference_training]") {
+          "[reference_training][long]") {
   for (const TrainingCase& each : training_cases()) {
     const TrainingData data = training_data(each.network, kImages, 11);
     std::vector<double> parameters(data.parameters.begin(), data.parameters.end());

@@ -233,6 +233,7 @@ TEST_CASE("gradients are reported ready from the back to the front, with their l
   CHECK(std::ranges::equal(seen, block));
 }
 
+#ifndef DOETUNE_TEST_BRIEF  // a host that stands for a GPU takes 20 s
 TEST_CASE("a residual network fits a small problem", "[training]") {
   if (no_device()) return;
   std::vector<Precision> precisions{Precision::fp32};
@@ -268,6 +269,7 @@ TEST_CASE("a residual network fits a small problem", "[training]") {
     CHECK(last.correct == kBatch);
   }
 }
+#endif
 
 TEST_CASE("training refuses what it cannot do", "[training]") {
   if (no_device()) return;

@@ -87,17 +87,17 @@ bool overlap(const TrainingPass& pass) {
 }  // namespace
 
 TEST_CASE("cuDNN has a compiled engine for every pass of every trained convolution in bf16",
-          "[cuda]") {
+          "[cuda][long]") {
   every_training_step_has_its_engines(Precision::bf16);
 }
 
 TEST_CASE("cuDNN has a compiled engine for every pass of every trained convolution in tf32",
-          "[cuda]") {
+          "[cuda][long]") {
   every_training_step_has_its_engines(Precision::tf32);
 }
 
 TEST_CASE("cuDNN has a compiled engine for every pass of every trained convolution in fp32",
-          "[cuda]") {
+          "[cuda][long]") {
   every_training_step_has_its_engines(Precision::fp32);
 }
 

@@ -5,16 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gpu_or_skip.h"
+
 namespace doetune::workloads {
 
-bool no_device() {
-  try {
-    return device_count(kDevice) == 0;
-  } catch (const NoDevice& reason) {
-    WARN("skipped: " << reason.what());
-    return true;
-  }
-}
+bool no_device() { return skipped_without(kDevice); }
 
 std::vector<double> doubles(std::span<const float> values) {
   return {values.begin(), values.end()};

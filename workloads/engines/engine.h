@@ -49,7 +49,9 @@ class CompiledNetwork {
   virtual int lanes() const = 0;
 
   /// Host buffer of batch x height x width x channels floats (RGB in 0..1) for the next batch to be
-  /// submitted. The engine owns it, in the memory that the device reads fastest.
+  /// submitted, and uploaded with it. The engine owns it, in the memory that the device reads
+  /// fastest. Where several batches may be in flight several buffers take turns; each keeps what
+  /// was last written to it. A batch is only defined if this or load() was called for it.
   virtual std::span<float> input() = 0;
 
   /// Writes an image, scaled as by Resizer, into channels 3 frame .. 3 frame + 2 of an image of the
@@ -124,10 +126,12 @@ struct NoDevice : Infeasible {
   using Infeasible::Infeasible;
 };
 
-/// A device, and the fraction of it to use.
+/// A device, and the part of it to use: of the multiprocessors in `parts` groups of equal size that
+/// do not overlap, the group `part` (a green context where there are several).
 struct EngineOptions {
-  int gpu = 0;             // index among those visible to this process
-  double sm_fraction = 1;  // fraction of the multiprocessors (a green context where below 1)
+  int gpu = 0;  // index among those visible to this process
+  int parts = 1;
+  int part = 0;
 };
 
 /// The kinds of device, in order of preference.

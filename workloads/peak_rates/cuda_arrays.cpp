@@ -23,7 +23,7 @@ void set(const DeviceBuffer& array, std::int64_t count, Precision precision,
   const DeviceBuffer floats(bytes_of(host), "an array of an operation");
   copy(host.data(), floats.data(), floats.bytes());
   from_floats(floats_of(floats), array.data(), precision, count);
-  check(cudaDeviceSynchronize(), "setting an array");
+  check(cudaStreamSynchronize(nullptr), "setting an array");
 }
 
 std::vector<float> read(const DeviceBuffer& array, std::int64_t count, Precision precision) {

@@ -30,7 +30,7 @@ class Timeline {
   }
 
  private:
-  cudnn::Stream stream_{cudnn::Multiprocessors(0, 1)};
+  cudnn::Stream stream_{cudnn::Multiprocessors(0)};
   cudnn::Event begin_{cudnn::Event::Kind::timing};
   cudnn::Event end_{cudnn::Event::Kind::timing};
 };

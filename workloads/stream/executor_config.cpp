@@ -12,7 +12,8 @@ std::string to_text(const ExecutorConfig& c) {
                      {"input_size", c.input_size},
                      {"device", c.device},
                      {"gpu", c.engine.gpu},
-                     {"sm_share", c.engine.sm_fraction},
+                     {"parts", c.engine.parts},
+                     {"part", c.engine.part},
                      {"compile", to_json(c.compile)},
                      {"decoders", c.decoders},
                      {"decode_on_gpu", c.decode_on_gpu},
@@ -35,7 +36,7 @@ ExecutorConfig config_from_text(const std::string& text) {
   c.model = json.at("model");
   c.input_size = json.at("input_size");
   c.device = json.at("device");
-  c.engine = {json.at("gpu"), json.at("sm_share")};
+  c.engine = {json.at("gpu"), json.at("parts"), json.at("part")};
   c.compile = compile_options_from(json.at("compile"));
   c.decoders = json.at("decoders");
   c.decode_on_gpu = json.at("decode_on_gpu");

@@ -18,7 +18,7 @@ ExecutorConfig executor_config(const Request& request, const Placement& placed) 
   config.model = in.text("model");
   config.input_size = in.integer("input_size");
   config.device = placed.device;
-  if (placed.sharing == "green") config.engine.sm_fraction = 1.0 / placed.executors_per_gpu;
+  if (placed.sharing == "green") config.engine.parts = placed.executors_per_gpu;
   config.compile = {in.integer("batch_size"), precision_named(in.text("precision")),
                     std::max(1, threads_of(request) / config.executors),
                     static_cast<float>(in.number("confidence_threshold")),
@@ -71,6 +71,7 @@ Session::Session(const Request& request, const Placement& placed, const StreamPl
     ExecutorConfig config = config_;
     config.index = executor;
     config.engine.gpu = executor / placed.executors_per_gpu;
+    if (config.engine.parts > 1) config.engine.part = executor % placed.executors_per_gpu;
     config.cpus = cpus_of(cpus, executor, placed.executors());
     return config;
   });

@@ -17,6 +17,7 @@
 #include "workloads/networks/network_json.h"
 #include "workloads/networks/weights.h"
 #include "workloads/shared_inputs.h"
+#include "workloads/timing/repeated_batch.h"
 #include "workloads/timing/roofline.h"
 #include "workloads/timing/timed_runs.h"
 
@@ -51,12 +52,12 @@ std::vector<Response> network_inference_responses() {
 }
 
 void dump(const std::filesystem::path& directory, const Network& network,
-          std::span<const float> weights, CompiledNetwork& compiled, int batch) {
-  compiled.infer(batch);
+          std::span<const float> weights, CompiledNetwork& compiled, RepeatedBatch& batch) {
+  batch.run();
   std::filesystem::create_directories(directory);
   replace_file(directory / "network.json", to_json(network).dump(2) + '\n');
   replace_file(directory / "weights.f32", weights);
-  replace_file(directory / "input.f32", compiled.input());
+  replace_file(directory / "input.f32", batch.input());
   replace_file(directory / "output.f32", compiled.output());
 }
 
@@ -76,13 +77,14 @@ Result measured_result(const Request& request, const TimingOptions& options, con
   fill_weights(request, network, weights);
   const auto engine = make_engine(in.text("device"));
   const auto compiled = engine->compile(network, weights, {batch, precision, threads_of(request)});
-  const std::span<float> input = compiled->input();
+  std::vector<float> input(compiled->input().size());
   for (std::size_t i = 0; i < input.size(); ++i) input[i] = random_unit(request.seed, i);
-  if (in.has("dump")) dump(in.text("dump"), network, weights, *compiled, batch);
+  RepeatedBatch repeated(*compiled, std::move(input), batch);
+  if (in.has("dump")) dump(in.text("dump"), network, weights, *compiled, repeated);
 
   const auto run = [&](int repetitions) {
     const auto begin = Clock::now();
-    for (int i = 0; i < repetitions; ++i) compiled->infer(batch);
+    for (int i = 0; i < repetitions; ++i) repeated.run();
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   const std::vector<Derived> derived{

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/communication/nccl/conversion.h"
+#include "workloads/cuda/launch.cuh"
 
 namespace doetune::workloads::nccl {
 namespace {
@@ -10,15 +11,19 @@ namespace {
 constexpr int kThreads = 256;
 constexpr std::size_t kMaxBlocks = 4096;
 
-int blocks(std::size_t count) {
-  return static_cast<int>(std::min((count + kThreads - 1) / kThreads, kMaxBlocks));
-}
-
 template <class Work>
-__global__ void each(std::size_t count, Work work) {
+__global__ void each_kernel(std::size_t count, Work work) {
   for (std::size_t i = std::size_t{blockIdx.x} * kThreads + threadIdx.x; i < count;
        i += std::size_t{gridDim.x} * kThreads)
     work(i);
+}
+
+template <class Work>
+void for_each(std::size_t count, Work work, cudaStream_t stream) {
+  if (count == 0) return;
+  const auto blocks =
+      static_cast<unsigned int>(std::min((count + kThreads - 1) / kThreads, kMaxBlocks));
+  cuda::launch_kernel(stream, blocks, kThreads, each_kernel<Work>, count, work);
 }
 
 struct Scale {
@@ -47,17 +52,16 @@ struct Decode {
 }  // namespace
 
 void scale(float* values, std::size_t count, float weight, cudaStream_t stream) {
-  if (count > 0) each<<<blocks(count), kThreads, 0, stream>>>(count, Scale{values, weight});
+  for_each(count, Scale{values, weight}, stream);
 }
 
 void encode(const float* values, std::uint16_t* halves, std::size_t count, float weight,
             cudaStream_t stream) {
-  if (count > 0)
-    each<<<blocks(count), kThreads, 0, stream>>>(count, Encode{values, halves, weight});
+  for_each(count, Encode{values, halves, weight}, stream);
 }
 
 void decode(const std::uint16_t* halves, float* values, std::size_t count, cudaStream_t stream) {
-  if (count > 0) each<<<blocks(count), kThreads, 0, stream>>>(count, Decode{halves, values});
+  for_each(count, Decode{halves, values}, stream);
 }
 
 }  // namespace doetune::workloads::nccl

@@ -1,7 +1,7 @@
 // Conversion of values on the GPU, before and after they are sent.
 #pragma once
 
-#include <cuda_runtime.h>
+#include <cuda_runtime_api.h>
 
 #include <cstdint>
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "workloads/communication/nccl/conversion.h"
 #include "workloads/engines/cudnn/device.h"
 
@@ -21,6 +22,8 @@ using cudnn::PinnedBuffer;
 using cudnn::Stream;
 
 constexpr int kLooksBetweenChecks = 1000;
+constexpr int kLooksAwake = 5000;  // a few milliseconds: longer than a sum takes
+constexpr std::chrono::microseconds kNap{100};
 
 /// Makes the buffer hold at least this many bytes; its contents may be lost.
 void* reserve(PinnedBuffer& buffer, std::size_t bytes) {
@@ -53,13 +56,16 @@ bool on_gpu(const void* data) {
 }
 
 class Nccl final : public Communicator {
+  using TimePoint = Clock::time_point;
+
  public:
-  explicit Nccl(Group& group) : Communicator(group) {
+  Nccl(Group& group, std::chrono::duration<double> patience)
+      : Communicator(group), patience_(patience) {
     const ncclUniqueId id = shared_id();
     group.watch();
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
-    settle(sums_.comm, ncclCommInitRankConfig(&sums_.comm, size(), id, rank(), &config));
+    settle_soon(sums_.comm, ncclCommInitRankConfig(&sums_.comm, size(), id, rank(), &config));
   }
 
   ~Nccl() override {
@@ -135,8 +141,9 @@ class Nccl final : public Communicator {
   Values allocate(std::size_t count) override {
     const auto bytes = static_cast<std::int64_t>(count * sizeof(float));
     const auto buffer = std::make_shared<DeviceBuffer>(bytes, "values");
-    cudnn::check(cudaMemset(buffer->data(), 0, count * sizeof(float)), "values on the GPU");
-    cudnn::check(cudaDeviceSynchronize(), "values on the GPU");
+    cudnn::check(cudaMemsetAsync(buffer->data(), 0, count * sizeof(float), sums_.stream),
+                 "values on the GPU");
+    sums_.stream.wait();
     return {{static_cast<float*>(buffer->data()), count}, buffer};
   }
 
@@ -174,7 +181,7 @@ class Nccl final : public Communicator {
           "{} has no GPU of its own, which transport nccl needs: {}", rank_name(rank(), size()),
           gpus == 0 ? why_none : fmt::format("this machine gives {}", gpus)));
     cudnn::check(cudaSetDevice(local_rank()), "the GPU of the rank");
-    return {local_rank(), 1};
+    return cudnn::Multiprocessors(local_rank());
   }
 
   ncclUniqueId shared_id() const {
@@ -199,7 +206,7 @@ class Nccl final : public Communicator {
     check_neighbour(other);
     for (Way* way : {&up_, &down_})
       if (way->comm == nullptr)
-        settle(sums_.comm, ncclCommSplit(sums_.comm, 0, rank(), &way->comm, nullptr));
+        settle_soon(sums_.comm, ncclCommSplit(sums_.comm, 0, rank(), &way->comm, nullptr));
     return up ? up_ : down_;
   }
 
@@ -207,7 +214,7 @@ class Nccl final : public Communicator {
   void finish(ncclComm_t& comm) {
     try {
       if (comm == nullptr) return;
-      settle(comm, ncclCommFinalize(comm));
+      settle_soon(comm, ncclCommFinalize(comm));
       ncclCommDestroy(comm);
       comm = nullptr;
     } catch (const std::exception&) {
@@ -230,14 +237,28 @@ class Nccl final : public Communicator {
     }
   }
 
-  /// Waits for a non-blocking NCCL call, watching for ranks that end meanwhile.
-  void settle(ncclComm_t& comm, ncclResult_t result) {
+  /// Waits for a non-blocking NCCL call, watching for ranks that end meanwhile. Another rank may
+  /// come to the same call much later.
+  void settle(ncclComm_t& comm, ncclResult_t result, TimePoint deadline = TimePoint::max()) {
     while (result == ncclInProgress) {
       check_group();
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (Clock::now() > deadline) give_up();
+      std::this_thread::sleep_for(kNap);
       if (ncclCommGetAsyncError(comm, &result) != ncclSuccess) break;
     }
     if (result != ncclSuccess) report(result);
+  }
+
+  /// For a call that all ranks make at about the same time.
+  void settle_soon(ncclComm_t& comm, ncclResult_t result) {
+    settle(comm, result, Clock::now() + std::chrono::duration_cast<Clock::duration>(patience_));
+  }
+
+  [[noreturn]] void give_up() {
+    abort_all();
+    throw std::runtime_error(fmt::format(
+        "NCCL has not connected the ranks within {} s; NCCL_DEBUG=INFO shows what it tries",
+        patience_.count()));
   }
 
   [[noreturn]] void report(ncclResult_t result) {
@@ -285,6 +306,7 @@ class Nccl final : public Communicator {
 
   void wait_for(const Lane& lane, const Way& way) {
     for (std::int64_t looks = 1; !lane.done.past(); ++looks) {
+      if (looks > kLooksAwake) std::this_thread::sleep_for(kNap);
       if (looks % kLooksBetweenChecks != 0) continue;
       ncclResult_t result = ncclSuccess;
       if (ncclCommGetAsyncError(way.comm, &result) == ncclSuccess && result != ncclSuccess &&
@@ -294,6 +316,7 @@ class Nccl final : public Communicator {
     }
   }
 
+  std::chrono::duration<double> patience_;
   cudnn::Multiprocessors multiprocessors_ = take_gpu();
   Way sums_{multiprocessors_};
   Way up_{multiprocessors_};
@@ -304,8 +327,9 @@ class Nccl final : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_nccl_communicator(Group& group) {
-  return std::make_unique<Nccl>(group);
+std::unique_ptr<Communicator> make_nccl_communicator(Group& group,
+                                                     std::chrono::duration<double> patience) {
+  return std::make_unique<Nccl>(group, patience);
 }
 
 }  // namespace doetune::workloads

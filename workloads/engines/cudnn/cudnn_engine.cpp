@@ -16,6 +16,7 @@ constexpr int kMinMajor =
 class CudnnEngine final : public Engine {
  public:
   explicit CudnnEngine(const EngineOptions& options) {
+    const Preparation alone;
     std::string why_none;
     const int gpus = visible_gpus(&why_none);
     if (gpus == 0) throw NoDevice(why_none);
@@ -32,19 +33,21 @@ class CudnnEngine final : public Engine {
     check(cudaFree(nullptr), "starting CUDA");  // creates the context that other libraries then use
     all_ = properties.multiProcessorCount;
     gpu_ = {options.gpu, properties.name,
-            std::make_shared<const Multiprocessors>(options.gpu, options.sm_fraction)};
+            std::make_shared<const Multiprocessors>(options.gpu, options.parts, options.part)};
   }
 
   std::unique_ptr<CompiledNetwork> compile(const Network& network, std::span<const float> weights,
                                            const CompileOptions& options) override {
-    check(cudaSetDevice(gpu_.index), "choosing the GPU");
+    const Preparation alone;
+    gpu_.multiprocessors->enter();
     return std::make_unique<CudnnNetwork>(gpu_, network, weights, options);
   }
 
   std::unique_ptr<TrainableNetwork> train(const Network& network, std::span<const float> parameters,
                                           std::span<const float> statistics,
                                           const TrainingOptions& options) override {
-    check(cudaSetDevice(gpu_.index), "choosing the GPU");
+    const Preparation alone;
+    gpu_.multiprocessors->enter();
     return std::make_unique<CudnnTrainable>(gpu_, network, parameters, statistics, options);
   }
 

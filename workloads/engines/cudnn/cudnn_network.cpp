@@ -6,9 +6,25 @@
 #include "workloads/cache.h"
 
 namespace doetune::workloads::cudnn {
+namespace {
+
+constexpr std::size_t kHandleBytes = std::size_t{256} << 20;  // a handle takes less
+
+std::size_t free_memory() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "reading the free memory");
+  return free;
+}
+
+}  // namespace
 
 Handle::Handle(cudaStream_t stream) {
-  check(cudnnCreate(&handle_), "starting cuDNN");
+  const cudnnStatus_t made = cudnnCreate(&handle_);
+  // cuDNN has several errors for too little memory, and gives them for other reasons too.
+  if (made != CUDNN_STATUS_SUCCESS && free_memory() < kHandleBytes)
+    throw CannotRun("not enough GPU memory: starting cuDNN failed");
+  check(made, "starting cuDNN");
   check(cudnnSetStream(handle_, stream), "giving cuDNN a stream");
 }
 
@@ -22,7 +38,7 @@ CudnnNetwork::CudnnNetwork(const Gpu& gpu, const Network& network, std::span<con
       compute_(*gpu.multiprocessors),
       downloads_(*gpu.multiprocessors),
       handle_(compute_),
-      weights_(network_, plan_, weights, options.precision),
+      weights_(network_, plan_, weights, options.precision, compute_),
       cache_(cache_directory(), gpu.name, cudnnGetVersion()),
       chooser_({handle_, nullptr}, {compute_, gpu.multiprocessors->count()}, cache_,
                proposals_to_time()),
@@ -32,13 +48,10 @@ CudnnNetwork::CudnnNetwork(const Gpu& gpu, const Network& network, std::span<con
                             "anchors");
     std::vector<float> sizes;
     for (const auto& [width, height] : head->anchors) sizes.insert(sizes.end(), {width, height});
-    check(cudaMemcpy(anchors_.data(), sizes.data(), sizes.size() * sizeof(float),
-                     cudaMemcpyHostToDevice),
-          "uploading anchors");
+    copy_async(sizes.data(), anchors_.data(), anchors_.bytes(), compute_);
   }
   for (Slot& slot : slots_) make_slot(slot);
-  // The copies and clears so far are not ordered with the streams.
-  check(cudaDeviceSynchronize(), "uploading the network");
+  compute_.wait();  // the other streams are not ordered with the copies and clears so far
   prepared(options.batch);
 }
 
@@ -49,7 +62,7 @@ CudnnNetwork::~CudnnNetwork() {
   cudaStreamSynchronize(downloads_);
 }
 
-void CudnnNetwork::enter() const { check(cudaSetDevice(gpu_.index), "choosing the GPU"); }
+void CudnnNetwork::enter() const { gpu_.multiprocessors->enter(); }
 
 const DetectionHead* CudnnNetwork::boxes() const {
   const auto* head = std::get_if<DetectionHead>(&network_.head);
@@ -70,7 +83,8 @@ void CudnnNetwork::make_slot(Slot& slot) {
                                    plan_.image.pitch * bytes_of(options_.precision);
   slot.image = DeviceBuffer(image_bytes, "input");
   // The padding channels stay zero.
-  check(cudaMemset(slot.image.data(), 0, static_cast<std::size_t>(image_bytes)), "clearing input");
+  check(cudaMemsetAsync(slot.image.data(), 0, static_cast<std::size_t>(image_bytes), compute_),
+        "clearing input");
   slot.output = DeviceBuffer(float_bytes(network_.output(), options_.batch), "output");
   slot.host_output = PinnedBuffer(slot.output.bytes());
   if (boxes() == nullptr) return;
@@ -129,6 +143,7 @@ void CudnnNetwork::upload(Slot& slot, int images) {
 CudnnNetwork::Prepared& CudnnNetwork::prepared(int images) {
   const auto found = prepared_.find(images);
   if (found != prepared_.end()) return found->second;
+  const Preparation alone;
   Prepared made;
   made.pass = std::make_unique<ForwardPass>(
       CompiledLayers{network_, plan_, weights_, options_.precision}, images, chooser_);

@@ -54,9 +54,10 @@ CudnnTrainable::CudnnTrainable(const Gpu& gpu, const Network& network,
   step_ = DeviceBuffer(host_step_.bytes(), "step");
   logits_ = DeviceBuffer(host_logits_.bytes(), "logits");
   // The padding channels stay zero, and the initial labels are valid classes.
-  check(cudaMemset(image_.data(), 0, static_cast<std::size_t>(image_bytes)), "clearing input");
-  check(cudaMemset(labels_.data(), 0, static_cast<std::size_t>(words)), "clearing labels");
-  check(cudaDeviceSynchronize(), "clearing input");
+  check(cudaMemsetAsync(image_.data(), 0, static_cast<std::size_t>(image_bytes), compute_),
+        "clearing input");
+  check(cudaMemsetAsync(labels_.data(), 0, static_cast<std::size_t>(words), compute_),
+        "clearing labels");
   prepared(batch);
 }
 
@@ -65,7 +66,7 @@ CudnnTrainable::~CudnnTrainable() {
   cudaStreamSynchronize(compute_);
 }
 
-void CudnnTrainable::enter() const { check(cudaSetDevice(gpu_.index), "choosing the GPU"); }
+void CudnnTrainable::enter() const { gpu_.multiprocessors->enter(); }
 
 // -- a batch --------------------------------------------------------------------------------------
 
@@ -127,6 +128,7 @@ std::span<const float> CudnnTrainable::logits() {
 CudnnTrainable::Prepared& CudnnTrainable::prepared(int images) {
   const auto found = prepared_.find(images);
   if (found != prepared_.end()) return found->second;
+  const Preparation alone;
   Prepared made;
   made.pass = std::make_unique<TrainingPass>(
       TrainedLayers{network_, plan_, parameters_.layout(), options_}, images, chooser_);
@@ -164,15 +166,18 @@ void CudnnTrainable::learn_part(const TrainingPass::Run& run, const TrainingPass
 }
 
 void CudnnTrainable::run_whole(Prepared& prepared) {
-  if (!prepared.whole)
+  if (!prepared.whole) {
+    const Preparation alone;
     prepared.whole = CapturedGraph(
         compute_, [this, &prepared] { learn_whole(run_of(prepared), *prepared.pass); });
+  }
   prepared.whole.launch(compute_);
 }
 
 void CudnnTrainable::run_parts(Prepared& prepared, const GradientsReady& ready) {
   const auto& points = prepared.pass->points();
   if (prepared.parts.empty()) {
+    const Preparation alone;
     if (!options_.gradients_on_device) parameters_.host_memory(Block::gradients);
     std::vector<CapturedGraph> parts;
     for (std::size_t part = 0; part < points.size(); ++part)
@@ -199,6 +204,7 @@ BatchScore CudnnTrainable::gradients(int images, const GradientsReady& ready) {
   Prepared& step = prepared(images);
   upload(images);
   if (!step.learned_before) {
+    const Preparation alone;
     // A first run outside a graph loads the kernels, and reports errors where they occur.
     TrainingPass::Run trial = run_of(step);
     trial.statistics_momentum = 0;
@@ -232,6 +238,7 @@ BatchScore CudnnTrainable::evaluate(int images) {
   upload(images);
   logits_copied_ = false;
   if (!step.evaluation) {
+    const Preparation alone;
     step.pass->evaluate(run_of(step));  // loads the kernels
     compute_.wait();
     step.evaluation = CapturedGraph(compute_, [this, &step] { step.pass->evaluate(run_of(step)); });

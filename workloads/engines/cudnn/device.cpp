@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace doetune::workloads::cudnn {
 namespace {
@@ -38,16 +40,26 @@ std::string reason_for_none(cudaError_t result) {
   return fmt::format("CUDA: {}", cudaGetErrorString(result));
 }
 
-CannotRun out_of_memory(std::int64_t bytes, const std::string& purpose) {
-  cudaGetLastError();  // clears the error, else the next kernel reports it
+double gibibytes(std::size_t bytes) { return static_cast<double>(bytes) / 0x1p30; }
+
+/// "of 79.10 GiB 1048576 bytes (0.00 GiB) are free"; nothing where there is no context.
+std::string memory_left() {
   std::size_t free = 0;
   std::size_t total = 0;
-  cudaMemGetInfo(&free, &total);
-  return CannotRun(fmt::format(
-      "not enough GPU memory: {} needs {} bytes ({:.2f} GiB), of {:.2f} GiB {} bytes ({:.2f} GiB) "
-      "are free",
-      purpose, bytes, static_cast<double>(bytes) / 0x1p30, static_cast<double>(total) / 0x1p30,
-      free, static_cast<double>(free) / 0x1p30));
+  const cudaError_t asked = cudaMemGetInfo(&free, &total);
+  cudaGetLastError();  // clears the errors, else the next kernel reports them
+  if (asked != cudaSuccess) return "";
+  return fmt::format(", of {:.2f} GiB {} bytes ({:.2f} GiB) are free", gibibytes(total), free,
+                     gibibytes(free));
+}
+
+CannotRun out_of_memory(std::int64_t bytes, const std::string& purpose) {
+  return CannotRun(fmt::format("not enough GPU memory: {} needs {} bytes ({:.2f} GiB){}", purpose,
+                               bytes, gibibytes(static_cast<std::size_t>(bytes)), memory_left()));
+}
+
+CannotRun out_of_memory(const std::string& what) {
+  return CannotRun(fmt::format("not enough GPU memory: {} failed{}", what, memory_left()));
 }
 
 template <class Function>
@@ -66,6 +78,7 @@ Function driver_function(const char* name, unsigned int since) {
 }
 
 void check_driver(CUresult result, const char* what) {
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) throw out_of_memory(what);
   if (result != CUDA_SUCCESS)
     throw CannotRun(fmt::format("a part of the multiprocessors: {} failed with driver error {}",
                                 what, static_cast<int>(result)));
@@ -75,6 +88,7 @@ void check_driver(CUresult result, const char* what) {
 
 void check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
+  if (result == cudaErrorMemoryAllocation) throw out_of_memory(what);
   cudaGetLastError();
   throw std::runtime_error(fmt::format("CUDA: {}: {}", what, cudaGetErrorString(result)));
 }
@@ -112,33 +126,73 @@ PinnedBuffer::PinnedBuffer(std::int64_t bytes) : bytes_(bytes) {
 
 // -- multiprocessors ------------------------------------------------------------------------------
 
-Multiprocessors::Multiprocessors(int gpu, double fraction) {
-  if (!(fraction > 0 && fraction <= 1))
-    throw std::invalid_argument("the fraction of multiprocessors must be above 0 and at most 1");
-  if (fraction < 1) set_apart(gpu, fraction);
-}
+namespace {
 
-void Multiprocessors::set_apart(int gpu, double fraction) {
+using Groups = std::vector<CUdevResource>;
+
+/// Groups of as many multiprocessors as possible: the driver rounds the number wanted up, on an
+/// H100 to a multiple of eight, and then makes fewer groups.
+Groups divided(int gpu, unsigned int parts) {
   const auto resource_of =
       driver_function<PFN_cuDeviceGetDevResource_v12040>("cuDeviceGetDevResource", 12040);
   const auto split =
       driver_function<PFN_cuDevSmResourceSplitByCount_v12040>("cuDevSmResourceSplitByCount", 12040);
+  CUdevResource all{};
+  check_driver(resource_of(gpu, &all, CU_DEV_RESOURCE_TYPE_SM), "cuDeviceGetDevResource");
+  for (unsigned int each = all.sm.smCount / parts; each > 0; --each) {
+    unsigned int possible = 0;
+    const CUresult asked = split(nullptr, &possible, &all, nullptr, 0, each);
+    if (asked != CUDA_SUCCESS || possible < parts) continue;
+    Groups groups(parts);
+    check_driver(split(groups.data(), &parts, &all, nullptr, 0, each),
+                 "cuDevSmResourceSplitByCount");
+    return groups;
+  }
+  throw CannotRun(
+      fmt::format("{} multiprocessors cannot be divided into {} parts", all.sm.smCount, parts));
+}
+
+/// The groups of a GPU, divided once in a process.
+const Groups& groups_of(int gpu, int parts) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, int>, Groups> known;
+  const std::lock_guard lock(mutex);
+  Groups& groups = known[{gpu, parts}];
+  if (groups.empty()) groups = divided(gpu, static_cast<unsigned int>(parts));
+  return groups;
+}
+
+}  // namespace
+
+Multiprocessors::Multiprocessors(int gpu, int parts, int part) : gpu_(gpu) {
+  if (part < 0 || part >= parts)
+    throw std::invalid_argument(
+        fmt::format("there is no part {} of {} parts of the multiprocessors", part, parts));
+  if (parts > 1) set_apart(parts, part);
+}
+
+void Multiprocessors::set_apart(int parts, int part) {
   const auto describe =
       driver_function<PFN_cuDevResourceGenerateDesc_v12040>("cuDevResourceGenerateDesc", 12040);
   const auto create = driver_function<PFN_cuGreenCtxCreate_v12040>("cuGreenCtxCreate", 12040);
-  CUdevResource all{};
-  check_driver(resource_of(gpu, &all, CU_DEV_RESOURCE_TYPE_SM), "cuDeviceGetDevResource");
-  const auto wanted =
-      std::max(1U, static_cast<unsigned int>(std::lround(fraction * all.sm.smCount)));
-  CUdevResource part{};
-  unsigned int groups = 1;
-  check_driver(split(&part, &groups, &all, nullptr, 0, wanted), "cuDevSmResourceSplitByCount");
+  const auto as_context = driver_function<PFN_cuCtxFromGreenCtx_v12040>("cuCtxFromGreenCtx", 12040);
+  CUdevResource group = groups_of(gpu_, parts)[static_cast<std::size_t>(part)];
   CUdevResourceDesc description = nullptr;
-  check_driver(describe(&description, &part, 1), "cuDevResourceGenerateDesc");
-  CUgreenCtx context = nullptr;
-  check_driver(create(&context, description, gpu, CU_GREEN_CTX_DEFAULT_STREAM), "cuGreenCtxCreate");
-  green_context_ = context;
-  count_ = static_cast<int>(part.sm.smCount);
+  check_driver(describe(&description, &group, 1), "cuDevResourceGenerateDesc");
+  CUgreenCtx green = nullptr;
+  check_driver(create(&green, description, gpu_, CU_GREEN_CTX_DEFAULT_STREAM), "cuGreenCtxCreate");
+  green_context_ = green;
+  count_ = static_cast<int>(group.sm.smCount);
+  CUcontext context = nullptr;
+  check_driver(as_context(&context, green), "cuCtxFromGreenCtx");
+  context_ = context;
+}
+
+void Multiprocessors::enter() const {
+  if (context_ == nullptr) return check(cudaSetDevice(gpu_), "choosing the GPU");
+  static const auto set_current =
+      driver_function<PFN_cuCtxSetCurrent_v4000>("cuCtxSetCurrent", 4000);
+  check_driver(set_current(static_cast<CUcontext>(context_)), "cuCtxSetCurrent");
 }
 
 Multiprocessors::~Multiprocessors() {
@@ -162,6 +216,13 @@ cudaStream_t Multiprocessors::new_stream() const {
   check_driver(create(&stream, static_cast<CUgreenCtx>(green_context_), CU_STREAM_NON_BLOCKING, 0),
                "cuGreenCtxStreamCreate");
   return stream;
+}
+
+// -- threads of a process -------------------------------------------------------------------------
+
+Preparation::Preparation() {
+  static std::recursive_mutex one_at_a_time;
+  lock_ = std::unique_lock(one_at_a_time);
 }
 
 // -- streams and events ---------------------------------------------------------------------------

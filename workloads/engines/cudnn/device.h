@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -14,7 +15,8 @@
 
 namespace doetune::workloads::cudnn {
 
-/// Throws std::runtime_error unless the result is a success.
+/// Throws unless the result is a success: CannotRun where GPU memory was lacking, else
+/// std::runtime_error.
 void check(cudaError_t result, const char* what);
 
 /// The number of GPUs that this process can use; `why_none` gets the reason where there is none: no
@@ -60,27 +62,43 @@ class PinnedBuffer {
   std::int64_t bytes_ = 0;
 };
 
-/// A part of a GPU's multiprocessors (a green context), or all of them.
+/// One of several equal parts of a GPU's multiprocessors (a green context), or all of them.
 class Multiprocessors {
  public:
-  /// `fraction` is a fraction in (0, 1]; below 1, the nearest number of multiprocessors that the
-  /// GPU can reserve is used. Throws CannotRun where the driver cannot, std::invalid_argument for
-  /// another fraction.
-  Multiprocessors(int gpu, double fraction);
+  /// Parts with the same `gpu` and `parts` have no multiprocessor in common. They have the largest
+  /// number that the GPU can reserve for each, so some may be left over. Throws CannotRun where the
+  /// driver cannot divide the GPU so, std::invalid_argument unless 0 <= part < parts.
+  explicit Multiprocessors(int gpu, int parts = 1, int part = 0);
   ~Multiprocessors();
   Multiprocessors(const Multiprocessors&) = delete;
   Multiprocessors& operator=(const Multiprocessors&) = delete;
 
   /// Their number; 0 for all.
   int count() const { return count_; }
+  /// Makes the GPU, and with a part its context, current for the calling thread. What is made for
+  /// these multiprocessors is made so: cuDNN refuses a stream of another context than its handle's.
+  void enter() const;
   /// A stream whose kernels run on these multiprocessors only.
   cudaStream_t new_stream() const;
 
  private:
-  void set_apart(int gpu, double fraction);
+  void set_apart(int parts, int part);
 
+  int gpu_;
   void* green_context_ = nullptr;
+  void* context_ = nullptr;  // the same as a context that can be current
   int count_ = 0;
+};
+
+/// Held by a thread that makes a network, chooses plans or captures a graph. Of the threads of a
+/// process one does so at a time: CUDA and cuDNN load kernels and wait for the device meanwhile,
+/// which would spoil the capture of another thread.
+class Preparation {
+ public:
+  Preparation();
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
 };
 
 class Stream {

@@ -11,12 +11,10 @@ namespace {
 std::vector<cudnnBackendNumericalNote_t> ruled_out(Precision precision) {
   std::vector<cudnnBackendNumericalNote_t> notes{
       CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC,
-      CUDNN_NUMERICAL_NOTE_FFT, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6,
-      CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13};
+      CUDNN_NUMERICAL_NOTE_FFT, CUDNN_NUMERICAL_NOTE_WINOGRAD};
   if (precision == Precision::fp32)  // tensor cores compute fp32 as tf32
     notes.insert(notes.end(),
                  {CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS, CUDNN_NUMERICAL_NOTE_TENSOR_CORE});
-  if (bytes_of(precision) == 2) notes.push_back(CUDNN_NUMERICAL_NOTE_WINOGRAD);
   return notes;
 }
 
@@ -111,12 +109,11 @@ std::vector<Candidate> candidates(const ConvolutionCase& problem, const Target& 
 
 Plan::Plan(const ConvolutionCase& problem, const EngineConfiguration& configuration,
            const Target& target)
-    : graph_(problem, target.handle),
+    : problem_(problem),
+      graph_(problem, target.handle),
       engine_(CUDNN_BACKEND_ENGINE_DESCRIPTOR),
       configuration_(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR),
-      plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR),
-      has_bias_(problem.pass == Pass::forward),
-      has_residual_(problem.residual_pitch > 0) {
+      plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
   engine_.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph_.graph())
       .set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, configuration.engine);
   if (target.properties != nullptr) engine_.set(CUDNN_ATTR_ENGINE_DEVICEPROP, *target.properties);
@@ -141,8 +138,8 @@ void Plan::run(cudnnHandle_t handle, const Pointers& pointers) const {
     ids.push_back(id);
     data.push_back(its_data);
   };
-  if (has_bias_) add(kBiasId, pointers.bias);
-  if (has_residual_) add(kResidualId, pointers.residual);
+  if (problem_.pass == Pass::forward) add(kBiasId, pointers.bias);
+  if (problem_.residual_pitch > 0) add(kResidualId, pointers.residual);
   Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const std::int64_t>(ids))
       .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span<void* const>(data))

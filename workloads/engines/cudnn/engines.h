@@ -37,7 +37,8 @@ struct Candidate {
 /// The configurations that cuDNN's heuristics propose, in cuDNN's order of preference, without
 /// those whose arithmetic is not what the precision promises: accumulation in less than fp32, fp32
 /// inputs truncated to tf32, transforms that lose precision, nondeterministic results. Empty where
-/// cuDNN has no engine for the graph.
+/// cuDNN has no engine for the graph. For an absent GPU it gives precompiled engines only (9.19; it
+/// counts others, for graphs that cannot be too), so that none there may be some on the GPU.
 std::vector<Candidate> candidates(const ConvolutionCase& problem, const Target& target);
 
 /// An executable plan.
@@ -61,13 +62,12 @@ class Plan {
   void run(cudnnHandle_t handle, const Pointers& pointers) const;
 
  private:
+  ConvolutionCase problem_;
   ConvolutionGraph graph_;
   Descriptor engine_;
   Descriptor configuration_;
   Descriptor plan_;
   std::int64_t workspace_bytes_ = 0;
-  bool has_bias_;
-  bool has_residual_;
 };
 
 }  // namespace doetune::workloads::cudnn

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "workloads/cuda/launch.cuh"
 #include "workloads/engines/cudnn/device.h"
 #include "workloads/engines/cudnn/kernels.h"
 
@@ -95,8 +96,7 @@ std::uint32_t groups(const Launch& launch, const View& view) {
 template <class Kernel, class... Arguments>
 void start(const Launch& launch, Kernel kernel, std::uint32_t count, Arguments... arguments) {
   const auto blocks = static_cast<unsigned int>((std::int64_t{count} + kThreads - 1) / kThreads);
-  kernel<<<blocks, kThreads, 0, launch.stream>>>(arguments..., count);
-  check(cudaGetLastError(), "starting a kernel");
+  cuda::launch_kernel(launch.stream, blocks, kThreads, kernel, arguments..., count);
 }
 
 /// Calls work(T{}) with the type of the precision.

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kMaxColumns = 32;
 constexpr int kRowsEach = 4;  // at least, where there are enough
-constexpr int kBlocks = 528;  // at most: four on each multiprocessor of an H100
+constexpr int kResident = 4;  // blocks on a multiprocessor; sets the registers of a thread
+constexpr int kBlocks = kResident * 132;  // at most: as many as an H100 runs at a time
 
 struct Tiling {
   int groups;   // of channels
@@ -98,7 +99,9 @@ __device__ void keep_sums(const Tiling& tiling, const float (&first)[Group<T>::k
     }
 }
 
-constexpr int kChannelsInBlock = 32;
+// Eight channels are 32 bytes, what memory delivers at a time; 32 threads each, since 528 partial
+// sums one after another would take longer than the sums themselves.
+constexpr int kChannelsInBlock = 8;
 constexpr int kParts = kThreads / kChannelsInBlock;
 
 /// Adds up the partial sums of a channel; true in the one thread of the channel that holds the
@@ -128,7 +131,8 @@ __device__ bool totals(const float* partial, int row_blocks, int channels, int& 
 // -- batch normalisation --------------------------------------------------------------------------
 
 template <class T>
-__global__ void statistics_kernel(Tiling tiling, View x, float* partial) {
+__global__ void __launch_bounds__(kThreads, kResident)
+    statistics_kernel(Tiling tiling, View x, float* partial) {
   constexpr int kSize = Group<T>::kSize;
   const int group = my_group_of(tiling);
   Group<T> origin{};
@@ -179,8 +183,9 @@ __global__ void running_statistics_kernel(NormLayer layer, std::uint32_t count) 
 }
 
 template <class T>
-__global__ void normalise_kernel(Tiling tiling, const Normalisation* channels, float slope, View x,
-                                 View residual, View to) {
+__global__ void __launch_bounds__(kThreads, kResident)
+    normalise_kernel(Tiling tiling, const Normalisation* channels, float slope, View x,
+                     View residual, View to) {
   constexpr int kSize = Group<T>::kSize;
   const int group = my_group_of(tiling);
   Normalisation by[kSize];
@@ -204,8 +209,9 @@ __device__ float before_activation(const Normalisation& by, float x, float gradi
 }
 
 template <class T>
-__global__ void norm_gradients_kernel(Tiling tiling, const Normalisation* channels, float slope,
-                                      View gradient, View x, float* partial) {
+__global__ void __launch_bounds__(kThreads, kResident)
+    norm_gradients_kernel(Tiling tiling, const Normalisation* channels, float slope, View gradient,
+                          View x, float* partial) {
   constexpr int kSize = Group<T>::kSize;
   const int group = my_group_of(tiling);
   Normalisation by[kSize];
@@ -230,21 +236,22 @@ __global__ void norm_gradients_kernel(Tiling tiling, const Normalisation* channe
 }
 
 __global__ void finish_norm_gradients_kernel(const float* partial, int row_blocks, int channels,
-                                             double count, int filters, float* scale_gradient,
+                                             double count, NormLayer layer, float* scale_gradient,
                                              float* shift_gradient, NormGradients* means) {
   int c;
   double sums[2];
   if (!totals(partial, row_blocks, channels, c, sums)) return;
-  means[c] = {static_cast<float>(sums[0] / count), static_cast<float>(sums[1] / count)};
-  if (c >= filters) return;
+  const Normalisation by = layer.channels[c];
+  means[c] = gradient_means(by, sums[0], sums[1], count);
+  if (c >= layer.filters) return;
   shift_gradient[c] = static_cast<float>(sums[0]);
-  scale_gradient[c] = static_cast<float>(sums[1]);
+  scale_gradient[c] = static_cast<float>(sums[1] * static_cast<double>(by.inverse));
 }
 
 template <class T>
-__global__ void norm_input_kernel(Tiling tiling, const Normalisation* channels,
-                                  const NormGradients* means, float slope, View gradient, View x,
-                                  View to) {
+__global__ void __launch_bounds__(kThreads, kResident)
+    norm_input_kernel(Tiling tiling, const Normalisation* channels, const NormGradients* means,
+                      float slope, View gradient, View x, View to) {
   constexpr int kSize = Group<T>::kSize;
   const int group = my_group_of(tiling);
   Normalisation by[kSize];
@@ -266,8 +273,9 @@ __global__ void norm_input_kernel(Tiling tiling, const Normalisation* channels,
 // -- bias -----------------------------------------------------------------------------------------
 
 template <class T>
-__global__ void bias_gradients_kernel(Tiling tiling, float slope, View gradient, View out, View to,
-                                      float* partial) {
+__global__ void __launch_bounds__(kThreads, kResident)
+    bias_gradients_kernel(Tiling tiling, float slope, View gradient, View out, View to,
+                          float* partial) {
   constexpr int kSize = Group<T>::kSize;
   const int group = my_group_of(tiling);
   float sums[kSize] = {};
@@ -300,8 +308,7 @@ __global__ void finish_bias_kernel(const float* partial, int row_blocks, int cha
 template <class Kernel, class... Arguments>
 void start_tiled(const Launch& launch, const Tiling& tiling, Kernel kernel,
                  Arguments... arguments) {
-  kernel<<<tiling.grid(), kThreads, 0, launch.stream>>>(tiling, arguments...);
-  check(cudaGetLastError(), "starting a kernel");
+  cuda::launch_kernel(launch.stream, tiling.grid(), kThreads, kernel, tiling, arguments...);
 }
 
 /// Launches enough threads for `totals` of all channels.
@@ -310,9 +317,8 @@ void start_totals(const Launch& launch, const Tiling& tiling, const View& tensor
                   const float* partial, Arguments... arguments) {
   const auto blocks =
       static_cast<unsigned int>((tensor.channels + kChannelsInBlock - 1) / kChannelsInBlock);
-  kernel<<<blocks, kThreads, 0, launch.stream>>>(partial, tiling.row_blocks, tensor.channels,
-                                                 arguments...);
-  check(cudaGetLastError(), "starting a kernel");
+  cuda::launch_kernel(launch.stream, blocks, kThreads, kernel, partial, tiling.row_blocks,
+                      tensor.channels, arguments...);
 }
 
 }  // namespace
@@ -355,8 +361,7 @@ void normalise_back(const Launch& launch, const NormLayer& layer, Activation act
     using T = decltype(zero);
     start_tiled(launch, tiling, norm_gradients_kernel<T>, channels, slope, gradient, x, scratch);
     start_totals(launch, tiling, x, finish_norm_gradients_kernel, scratch,
-                 static_cast<double>(tiling.rows), layer.filters, scale_gradient, shift_gradient,
-                 means);
+                 static_cast<double>(tiling.rows), layer, scale_gradient, shift_gradient, means);
     start_tiled(launch, tiling, norm_input_kernel<T>, channels, means, slope, gradient, x, to);
   });
 }

@@ -34,10 +34,6 @@ std::int64_t stored(const FilterSizes& sizes) {
          sizes.kernel.width;
 }
 
-void upload(void* to, const std::vector<std::byte>& bytes) {
-  check(cudaMemcpy(to, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "uploading weights");
-}
-
 }  // namespace
 
 std::vector<std::byte> rounded(std::span<const float> numbers, Precision precision) {
@@ -61,7 +57,7 @@ std::vector<float> channels_last(std::span<const float> weights, const FilterSiz
 }
 
 PackedWeights::PackedWeights(const Network& network, const TensorPlan& plan,
-                             std::span<const float> block, Precision precision)
+                             std::span<const float> block, Precision precision, cudaStream_t stream)
     : positions_(network.layers.size()) {
   std::vector<int> layers;
   std::int64_t bytes = 0;
@@ -78,6 +74,9 @@ PackedWeights::PackedWeights(const Network& network, const TensorPlan& plan,
     layers.push_back(layer);
   }
   storage_ = DeviceBuffer(bytes, "weights");
+  const auto upload = [&](void* to, const std::vector<std::byte>& from) {
+    copy_async(from.data(), to, static_cast<std::int64_t>(from.size()), stream);
+  };
   for (const int layer : layers) {
     const FilterSizes sizes = sizes_of(network, plan, layer);
     const ConvolutionWeights numbers = convolution_weights(network, block, layer);

@@ -31,9 +31,9 @@ std::vector<float> channels_last(std::span<const float> weights, const FilterSiz
 /// Weights and biases of all convolutions, converted once, in one block on the GPU.
 class PackedWeights {
  public:
-  /// `block` as in weights.h. Throws CannotRun.
+  /// `block` as in weights.h. Submits the copies to the stream. Throws CannotRun.
   PackedWeights(const Network& network, const TensorPlan& plan, std::span<const float> block,
-                Precision precision);
+                Precision precision, cudaStream_t stream);
 
   void* weights(int layer) const { return storage_.at(positions_[layer].weights); }
   void* bias(int layer) const { return storage_.at(positions_[layer].bias); }

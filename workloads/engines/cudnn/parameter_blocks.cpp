@@ -7,18 +7,18 @@
 namespace doetune::workloads::cudnn {
 namespace {
 
-DeviceBuffer zeros(std::int64_t bytes, const char* purpose) {
+DeviceBuffer zeros(std::int64_t bytes, const char* purpose, cudaStream_t stream) {
   DeviceBuffer buffer(bytes, purpose);
-  check(cudaMemset(buffer.data(), 0, static_cast<std::size_t>(bytes)), "clearing memory");
+  check(cudaMemsetAsync(buffer.data(), 0, static_cast<std::size_t>(bytes), stream),
+        "clearing memory");
   return buffer;
 }
 
 template <class T>
-DeviceBuffer uploaded(const std::vector<T>& values) {
-  const std::size_t bytes = values.size() * sizeof(T);
-  DeviceBuffer buffer(static_cast<std::int64_t>(bytes), "tables of trained parameters");
-  check(cudaMemcpy(buffer.data(), values.data(), bytes, cudaMemcpyHostToDevice),
-        "uploading tables of trained parameters");
+DeviceBuffer uploaded(const std::vector<T>& values, cudaStream_t stream) {
+  const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
+  DeviceBuffer buffer(bytes, "tables of trained parameters");
+  copy_async(values.data(), buffer.data(), bytes, stream);
   return buffer;
 }
 
@@ -74,14 +74,12 @@ ParameterBlocks::ParameterBlocks(ParameterLayout layout, Precision precision, cu
     : layout_(std::move(layout)), bytes_(bytes_of(precision)), launch_{precision, 0, stream} {
   constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
   for (const Block block : {Block::parameters, Block::gradients, Block::momentum})
-    part(block).gpu = zeros(layout_.count() * kFloat, "parameters, gradients and momentum");
-  part(Block::statistics).gpu = zeros(layout_.statistics() * kFloat, "running statistics");
-  packed_ = zeros(layout_.packed_elements() * bytes_, "weights");
-  packed_gradients_ = zeros(layout_.packed_elements() * bytes_, "weight gradients");
-  tensors_ = uploaded(layout_.tensors());
-  chunks_ = uploaded(layout_.chunks());
-  // The clears so far are not ordered with the stream.
-  check(cudaDeviceSynchronize(), "clearing memory");
+    part(block).gpu = zeros(layout_.count() * kFloat, "parameters, gradients and momentum", stream);
+  part(Block::statistics).gpu = zeros(layout_.statistics() * kFloat, "running statistics", stream);
+  packed_ = zeros(layout_.packed_elements() * bytes_, "weights", stream);
+  packed_gradients_ = zeros(layout_.packed_elements() * bytes_, "weight gradients", stream);
+  tensors_ = uploaded(layout_.tensors(), stream);
+  chunks_ = uploaded(layout_.chunks(), stream);
   give(Block::parameters, parameters);
   give(Block::statistics, statistics);
   upload();

@@ -60,9 +60,8 @@ template <class Kernel, class... Arguments>
 void start_chunks(const Launch& launch, const ParameterChunks& chunks, Kernel kernel,
                   Arguments... arguments) {
   if (chunks.count == 0) return;
-  kernel<<<static_cast<unsigned int>(chunks.count), kThreads, 0, launch.stream>>>(chunks,
-                                                                                  arguments...);
-  check(cudaGetLastError(), "starting a kernel");
+  cuda::launch_kernel(launch.stream, static_cast<unsigned int>(chunks.count), kThreads, kernel,
+                      chunks, arguments...);
 }
 
 }  // namespace

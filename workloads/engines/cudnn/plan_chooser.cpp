@@ -11,9 +11,9 @@
 namespace doetune::workloads::cudnn {
 namespace {
 
-constexpr int kRounds = 3;       // the fastest counts
-constexpr int kRunsInRound = 3;  // one run of a small layer is too short to time
-constexpr int kCompiledNow = 2;  // run-time compiled proposals, half a second each
+constexpr int kRounds = 3;               // the fastest counts
+constexpr int kRunsInRound = 3;          // one run of a small layer is too short to time
+constexpr std::size_t kCompiledNow = 2;  // run-time compiled proposals, half a second each
 
 std::int64_t tensor_bytes(const ConvolutionCase& problem, const Shape& shape, int pitch) {
   return std::int64_t{problem.images} * shape.height * shape.width * pitch *
@@ -81,11 +81,18 @@ class Bench {
   Event end_{Event::Kind::timing};
 };
 
-void take_first(const std::vector<Candidate>& from, bool compiled_now, int max_count, Fusion fusion,
-                std::vector<Choice>& to) {
+std::vector<Choice> choices_of(const std::vector<Candidate>& from, bool compiled_now,
+                               Fusion fusion) {
+  std::vector<Choice> choices;
   for (const Candidate& candidate : from)
-    if (candidate.compiled_at_run_time == compiled_now && max_count-- > 0)
-      to.push_back({fusion, candidate.configuration});
+    if (candidate.compiled_at_run_time == compiled_now)
+      choices.push_back({fusion, candidate.configuration});
+  return choices;
+}
+
+std::vector<Choice> joined(std::vector<Choice> first, const std::vector<Choice>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
 }  // namespace
@@ -106,15 +113,15 @@ std::shared_ptr<const ChosenPlan> PlanChooser::choose(const ConvolutionCase& pro
   auto& chosen = chosen_[problem.key()];
   if (chosen == nullptr) chosen = from_cache(problem);
   if (chosen != nullptr) return chosen;
-  const auto choices = proposals(problem);
+  const Proposals proposed = proposals(problem);
   Choice best;
   bool timed = timed_ > 0;
   try {
-    if (timed) chosen = fastest(problem, choices, best);
+    if (timed) chosen = fastest(problem, proposed, best);
   } catch (const CannotRun&) {  // not enough memory for timing
     timed = false;
   }
-  if (!timed) chosen = first_usable(problem, choices, best);
+  if (!timed) chosen = first_usable(problem, proposed, best);
   if (chosen == nullptr)
     throw CannotRun("cuDNN has no engine for the convolution " + problem.key() + " on this GPU");
   if (timed) cache_.add(cache_key(problem), best);
@@ -132,18 +139,16 @@ std::shared_ptr<const ChosenPlan> PlanChooser::from_cache(const ConvolutionCase&
   return choice ? make(problem, *choice) : nullptr;
 }
 
-std::vector<Choice> PlanChooser::proposals(const ConvolutionCase& problem) const {
+PlanChooser::Proposals PlanChooser::proposals(const ConvolutionCase& problem) const {
   // All precompiled ones: whether the workspace is too large is known only when a plan is made.
-  constexpr int kAll = std::numeric_limits<int>::max();
   const auto whole = candidates(problem, target_);
-  std::vector<Choice> choices;
-  take_first(whole, /*compiled_now=*/false, kAll, Fusion::everything, choices);
-  if (choices.empty() && has_more_than_bias(problem))
-    take_first(candidates(split(problem), target_), false, kAll, Fusion::bias, choices);
-  if (choices.empty() || choices.front().fusion == Fusion::bias)
-    take_first(whole, /*compiled_now=*/true, std::min(std::max(timed_, 1), kCompiledNow),
-               Fusion::everything, choices);
-  return choices;
+  Proposals proposed{choices_of(whole, /*compiled_now=*/false, Fusion::everything), {}};
+  if (!proposed.precompiled.empty()) return proposed;
+  proposed.compiled_now = choices_of(whole, /*compiled_now=*/true, Fusion::everything);
+  if (proposed.compiled_now.size() > kCompiledNow) proposed.compiled_now.resize(kCompiledNow);
+  if (has_more_than_bias(problem))
+    proposed.precompiled = choices_of(candidates(split(problem), target_), false, Fusion::bias);
+  return proposed;
 }
 
 /// Null where the engine refuses, or needs too much workspace.
@@ -160,9 +165,9 @@ std::shared_ptr<const ChosenPlan> PlanChooser::make(const ConvolutionCase& probl
 }
 
 std::shared_ptr<const ChosenPlan> PlanChooser::first_usable(const ConvolutionCase& problem,
-                                                            const std::vector<Choice>& choices,
+                                                            const Proposals& proposed,
                                                             Choice& best) {
-  for (const Choice& choice : choices)
+  for (const Choice& choice : joined(proposed.precompiled, proposed.compiled_now))
     if (auto made = make(problem, choice)) {
       best = choice;
       return made;
@@ -171,12 +176,12 @@ std::shared_ptr<const ChosenPlan> PlanChooser::first_usable(const ConvolutionCas
 }
 
 std::shared_ptr<const ChosenPlan> PlanChooser::fastest(const ConvolutionCase& problem,
-                                                       const std::vector<Choice>& choices,
-                                                       Choice& best) {
+                                                       const Proposals& proposed, Choice& best) {
   Bench bench(problem, target_.handle, stream_.stream);
   std::shared_ptr<const ChosenPlan> winner;
   double shortest = std::numeric_limits<double>::infinity();
-  for (int ran = 0; const Choice& choice : choices) {
+  // Those compiled at run time come first: of the precompiled ones there are enough for all turns.
+  for (int ran = 0; const Choice& choice : joined(proposed.compiled_now, proposed.precompiled)) {
     if (ran == timed_) break;
     const auto made = make(problem, choice);
     if (made == nullptr) continue;

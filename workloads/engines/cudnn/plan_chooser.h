@@ -47,11 +47,16 @@ class PlanChooser {
 
  private:
   std::shared_ptr<const ChosenPlan> from_cache(const ConvolutionCase& problem) const;
-  std::vector<Choice> proposals(const ConvolutionCase& problem) const;
+  /// All in cuDNN's order of preference.
+  struct Proposals {
+    std::vector<Choice> precompiled;
+    std::vector<Choice> compiled_now;
+  };
+  Proposals proposals(const ConvolutionCase& problem) const;
   std::shared_ptr<const ChosenPlan> first_usable(const ConvolutionCase& problem,
-                                                 const std::vector<Choice>& choices, Choice& best);
+                                                 const Proposals& proposed, Choice& best);
   std::shared_ptr<const ChosenPlan> fastest(const ConvolutionCase& problem,
-                                            const std::vector<Choice>& choices, Choice& best);
+                                            const Proposals& proposed, Choice& best);
   std::shared_ptr<const ChosenPlan> make(const ConvolutionCase& problem,
                                          const Choice& choice) const;
   std::string cache_key(const ConvolutionCase& problem) const;

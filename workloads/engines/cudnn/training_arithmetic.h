@@ -122,7 +122,9 @@ DOETUNE_DEVICE float normalised(const Normalisation& by, float x) {
   return fmaf(x - by.mean, by.factor, by.shift);
 }
 
-/// The gradients with respect to one channel's shift and scale.
+/// Sums over the values of a channel: of the gradient, which is the one with respect to the shift,
+/// and of the gradient times x - mean, which becomes the one with respect to the scale when it is
+/// multiplied by `inverse`. That is done once, so that a thread needs fewer registers.
 struct alignas(8) NormGradients {
   float shift = 0;
   float scale = 0;
@@ -131,13 +133,18 @@ struct alignas(8) NormGradients {
 DOETUNE_DEVICE void add_gradient(NormGradients& sums, const Normalisation& by, float x,
                                  float gradient) {
   sums.shift += gradient;
-  sums.scale = fmaf(gradient, (x - by.mean) * by.inverse, sums.scale);
+  sums.scale = fmaf(gradient, x - by.mean, sums.scale);
 }
-/// The gradient with respect to x; `means` are the two sums over all values, divided by their
-/// number. Source: Ioffe & Szegedy (2015), below algorithm 1.
+/// What input_gradient needs of the two sums over `count` values.
+DOETUNE_DEVICE NormGradients gradient_means(const Normalisation& by, double shift, double scale,
+                                            double count) {
+  const double inverse = static_cast<double>(by.inverse);
+  return {static_cast<float>(shift / count), static_cast<float>(scale * inverse * inverse / count)};
+}
+/// The gradient with respect to x. Source: Ioffe & Szegedy (2015), below algorithm 1.
 DOETUNE_DEVICE float input_gradient(const Normalisation& by, const NormGradients& means, float x,
                                     float gradient) {
-  return by.factor * (gradient - means.shift - (x - by.mean) * by.inverse * means.scale);
+  return by.factor * (gradient - means.shift - (x - by.mean) * means.scale);
 }
 
 // -- learning -------------------------------------------------------------------------------------

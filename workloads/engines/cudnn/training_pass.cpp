@@ -102,6 +102,31 @@ TrainingPass::Target TrainingPass::target(int layer) {
   return {whole, Write::add};
 }
 
+/// Whether the gradient with respect to a sum is also the memory of the one with respect to this
+/// input, which saves a copy of the widest tensors. The convolution that adds the sum reads it too,
+/// so nothing may be added to it before.
+bool TrainingPass::shares_gradient(int sum, int input) const {
+  const TensorPlan& plan = layers_.plan;
+  const auto whole = [&](int layer) {
+    const ChannelView& view = plan.views[layer];
+    return plan.tensors[view.tensor].shape.channels == view.channels;
+  };
+  const int own = plan.views[input].tensor;
+  const auto fused = std::ranges::find(plan.fused, sum);
+  if (fused == plan.fused.end() || !whole(sum) || !whole(input) ||
+      gradient_buffers_[own] != kNowhere)
+    return false;
+  const auto convolution = static_cast<int>(fused - plan.fused.begin());
+  const auto& layers = layers_.network.layers;
+  if (input > convolution && !std::holds_alternative<Convolution>(layers[input].op)) return false;
+  const auto reads = [&](const Layer& layer) {
+    return std::ranges::any_of(layer.inputs, [&](int from) {
+      return from != kNetworkInput && plan.views[from].tensor == own;
+    });
+  };
+  return std::none_of(layers.begin() + convolution + 1, layers.begin() + sum, reads);
+}
+
 void* TrainingPass::data(const Run& run, int buffer) const {
   if (buffer == kNowhere) return nullptr;
   if (buffer == kImage) return run.buffers.image;
@@ -211,6 +236,10 @@ void TrainingPass::add(const Sum& sum, int layer) {
     for (const int input : layers_.network.layers[layer].inputs) {
       // For a convolution that adds the sum itself, the gradient is already in their common tensor.
       if (input == kNetworkInput || layers_.plan.fused[input] == layer) continue;
+      if (shares_gradient(layer, input)) {
+        gradient_buffers_[layers_.plan.views[input].tensor] = back.buffer;
+        continue;
+      }
       const Target goal = target(input);
       step({back.buffer, goal.tensor.buffer}, [=, this](const Run& run) {
         pass_back(launch(run), Activation::linear, view(run, back), {}, goal.write,

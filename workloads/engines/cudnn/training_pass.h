@@ -106,6 +106,7 @@ class TrainingPass {
   bool has_gradient(int layer) const;
   Tensor gradient(int layer) const;
   Target target(int layer);
+  bool shares_gradient(int sum, int input) const;
   void* data(const Run& run, int buffer) const;
   View view(const Run& run, const Tensor& tensor) const;
   Launch launch(const Run& run) const { return {layers_.options.precision, images_, run.stream}; }

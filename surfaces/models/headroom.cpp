@@ -1,0 +1,162 @@
+#include "surfaces/models/headroom.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "surfaces/distributions.h"
+#include "surfaces/models/posterior_draws.h"
+#include "surfaces/models/trends.h"
+
+namespace doetune::surfaces {
+namespace {
+
+constexpr double kConstantDeviation = 10, kMainScale = 1, kOtherScale = 0.5, kErrorScale = 0.1;
+constexpr int kFirstSweeps = 500, kSweepsPerDraw = 10;
+constexpr double kNoEnd = std::numeric_limits<double>::infinity();
+
+/// A normal number within [low, high].
+double truncated_normal(double mean, double deviation, Interval within, PosteriorDraws& random) {
+  if (std::isinf(within.low) && std::isinf(within.high)) return mean + deviation * random.normal();
+  const double low = (within.low - mean) / deviation, high = (within.high - mean) / deviation;
+  // In the lower tail, where probabilities keep their precision.
+  const bool mirrored = low > 0;
+  const double from = normal_probability(mirrored ? -high : low);
+  const double to = normal_probability(mirrored ? -low : high);
+  const double probability = from + (to - from) * random.uniform();
+  const bool is_far = probability < std::numeric_limits<double>::min();
+  double z = is_far ? (mirrored ? -low : high) : normal_value(probability);
+  if (mirrored) z = -z;
+  return std::clamp(mean + deviation * z, within.low, within.high);
+}
+
+/// A standard deviation with a half-Cauchy prior, given numbers of that deviation about 0.
+class Deviation {
+ public:
+  explicit Deviation(double scale) : scale_(scale), square_(scale * scale) {}
+
+  void draw(double sum_of_squares, Eigen::Index count, PosteriorDraws& random) {
+    const auto inverse_gamma = [&](double shape, double rate) {
+      return 2 * rate / random.chi_squared(2 * shape);
+    };
+    const double mixture = inverse_gamma(1, 1 / (scale_ * scale_) + 1 / square_);
+    square_ = inverse_gamma((static_cast<double>(count) + 1) / 2, 1 / mixture + sum_of_squares / 2);
+  }
+
+  double square() const { return square_; }
+
+ private:
+  double scale_, square_;
+};
+
+class HeadroomSampler {
+ public:
+  HeadroomSampler(const doe::Model& model, const Eigen::MatrixXd& rows,
+                  const std::vector<bool>& completed, const Eigen::VectorXd& headroom,
+                  const InfeasibleDirections& infeasible_when)
+      : rows_(rows),
+        completed_(completed),
+        read_(headroom.array().isFinite()),
+        trends_(model, infeasible_when),
+        squares_(rows.colwise().squaredNorm()),
+        b_(Eigen::VectorXd::Zero(rows.cols())),
+        rest_(read_.select(headroom.array(), 0)) {
+    for (int c = 0; c < model.column_count(); ++c) {
+      order_.push_back(model.terms()[static_cast<std::size_t>(model.columns()[c].term)].order());
+    }
+  }
+
+  void step() {
+    draw_what_was_not_read();
+    for (Eigen::Index c = 0; c < b_.size(); ++c) draw_coefficient(c);
+    draw_deviation(mains_, 1, 1);
+    draw_deviation(others_, 2, std::numeric_limits<int>::max());
+    error_.draw(rest_.squaredNorm(), rest_.size(), random_);
+  }
+
+  Eigen::VectorXd log_odds() const {
+    return b_ * (std::numbers::pi / std::sqrt(3 * error_.square()));
+  }
+
+ private:
+  double prior_variance(Eigen::Index c) const {
+    const int order = order_[static_cast<std::size_t>(c)];
+    if (order == 0) return kConstantDeviation * kConstantDeviation;
+    return order == 1 ? mains_.square() : others_.square();
+  }
+
+  void draw_what_was_not_read() {
+    const double deviation = std::sqrt(error_.square());
+    for (Eigen::Index i = 0; i < rest_.size(); ++i) {
+      if (read_[i]) continue;
+      const double mean = rows_.row(i).dot(b_);
+      const bool ran = completed_[static_cast<std::size_t>(i)];
+      const Interval within = ran ? Interval{0, kNoEnd} : Interval{-kNoEnd, 0};
+      rest_[i] = truncated_normal(mean, deviation, within, random_) - mean;
+    }
+  }
+
+  void draw_coefficient(Eigen::Index c) {
+    const double precision = squares_[c] / error_.square() + 1 / prior_variance(c);
+    const double mean =
+        (rows_.col(c).dot(rest_) + squares_[c] * b_[c]) / error_.square() / precision;
+    const double drawn = truncated_normal(mean, 1 / std::sqrt(precision),
+                                          trends_.range(b_, static_cast<int>(c)), random_);
+    rest_ -= rows_.col(c) * (drawn - b_[c]);
+    b_[c] = drawn;
+  }
+
+  /// Of the coefficients whose terms have these orders.
+  void draw_deviation(Deviation& deviation, int lowest, int highest) {
+    double sum = 0;
+    Eigen::Index count = 0;
+    for (Eigen::Index c = 0; c < b_.size(); ++c) {
+      const int order = order_[static_cast<std::size_t>(c)];
+      if (order < lowest || order > highest) continue;
+      sum += b_[c] * b_[c];
+      ++count;
+    }
+    if (count > 0) deviation.draw(sum, count, random_);
+  }
+
+  const Eigen::MatrixXd& rows_;
+  const std::vector<bool>& completed_;
+  Eigen::Array<bool, Eigen::Dynamic, 1> read_;
+  Trends trends_;
+  Eigen::VectorXd squares_;
+  std::vector<int> order_;  ///< of the term of each column
+  Eigen::VectorXd b_;
+  Eigen::VectorXd rest_;  ///< h - x'b of every run
+  Deviation mains_{kMainScale}, others_{kOtherScale}, error_{kErrorScale};
+  PosteriorDraws random_;
+};
+
+}  // namespace
+
+std::optional<double> headroom_of(const std::map<std::string, double>& values,
+                                  const std::map<std::string, double>& capacities) {
+  std::optional<double> least;
+  for (const auto& [response, capacity] : capacities) {
+    const auto used = values.find(response);
+    if (used == values.end() || !(used->second > 0)) continue;
+    const double headroom = std::log(capacity / used->second);
+    least = std::min(headroom, least.value_or(headroom));
+  }
+  return least;
+}
+
+Eigen::MatrixXd headroom_draws(const doe::Model& model, const Eigen::MatrixXd& rows,
+                               const std::vector<bool>& completed, const Eigen::VectorXd& headroom,
+                               const InfeasibleDirections& infeasible_when, int draws) {
+  HeadroomSampler sampler(model, rows, completed, headroom, infeasible_when);
+  for (int i = 0; i < kFirstSweeps; ++i) sampler.step();
+  Eigen::MatrixXd result(rows.cols(), draws);
+  for (int draw = 0; draw < draws; ++draw) {
+    for (int i = 0; i < kSweepsPerDraw; ++i) sampler.step();
+    result.col(draw) = sampler.log_odds();
+  }
+  return result;
+}
+
+}  // namespace doetune::surfaces

@@ -1,0 +1,120 @@
+// Tests of the completion model where runs report how far a resource was from its end.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "base/random.h"
+#include "surfaces/models/feasibility.h"
+#include "surfaces/models/headroom.h"
+#include "tests/doe/factors.h"
+#include "tests/surfaces/random_normal.h"
+
+using namespace doetune;
+using namespace doetune::tests;
+
+namespace {
+
+constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
+
+/// 16 runs, of whose memory 2^(1 + a + b / 2 + a b / 4) GiB is used within 1 %, of `capacity`.
+struct MemoryRuns {
+  explicit MemoryRuns(double capacity, std::uint64_t seed = 1) {
+    RandomStream random(71, seed);
+    for (int i = 0; i < 16; ++i) {
+      coded.row(i) << (i % 4 - 1.5) / 1.5, (static_cast<double>(i / 4) - 1.5) / 1.5;
+      const double h = std::log(capacity / used(coded.row(i))) + 0.01 * random_normal(random);
+      completed.push_back(h > 0);
+      headroom[i] = h > 0 ? h : kUnread;
+    }
+  }
+
+  static double used(const Eigen::Vector2d& x) {
+    return std::exp2(1 + x[0] + x[1] / 2 + x[0] * x[1] / 4);
+  }
+
+  Eigen::MatrixXd coded{16, 2};
+  std::vector<bool> completed;
+  Eigen::VectorXd headroom{16};
+};
+
+/// Over the region: how often the probability is on the wrong side of one half, and how much of it
+/// is surely said to complete and does.
+struct Judged {
+  double wrong = 0, surely = 0, surely_wrong = 0;
+};
+
+Judged judged(const surfaces::Feasibility& fit, double capacity) {
+  Judged result;
+  for (double a = -0.95; a < 1; a += 0.1) {
+    for (double b = -0.95; b < 1; b += 0.1) {
+      const Eigen::Vector2d at(a, b);
+      const double probability = fit.probability(at);
+      const bool completes = MemoryRuns::used(at) <= capacity;
+      result.wrong += (probability > 0.5) != completes ? 1.0 / 400 : 0;
+      if (probability < 0.95) continue;
+      (completes ? result.surely : result.surely_wrong) += 1.0 / 400;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("Readings of what memory had left locate where it ends", "[surfaces][feasibility]") {
+  const MemoryRuns runs(3);
+  REQUIRE(std::count(runs.completed.begin(), runs.completed.end(), false) > 2);
+  const auto factors = unit_factors(2);
+  const auto with =
+      surfaces::fit_feasibility(factors, runs.coded, runs.completed, {}, 256, runs.headroom);
+  CHECK(with.by_headroom);
+  const Judged by_readings = judged(with, 3);
+  const Judged by_outcomes =
+      judged(surfaces::fit_feasibility(factors, runs.coded, runs.completed), 3);
+  CHECK(by_readings.wrong < 0.02);
+  CHECK(by_readings.surely_wrong < 0.01);
+  CHECK(by_readings.surely > by_outcomes.surely + 0.03);
+}
+
+TEST_CASE("Readings show an end of memory that no run has met", "[surfaces][feasibility]") {
+  // All runs but the largest, which would not complete, were made.
+  MemoryRuns runs(6.3);
+  const Eigen::MatrixXd made = runs.coded.topRows(15);
+  runs.completed.resize(15);
+  REQUIRE(std::count(runs.completed.begin(), runs.completed.end(), false) == 0);
+  REQUIRE(MemoryRuns::used({1, 1}) > 6.3);
+  const auto fit = surfaces::fit_feasibility(unit_factors(2), made, runs.completed, {}, 256,
+                                             runs.headroom.head(15));
+  CHECK(fit.probability(Eigen::Vector2d(1, 1)) < 0.5);
+  CHECK(fit.probability(Eigen::Vector2d(0, 0)) > 0.99);
+  CHECK_THAT(fit.note, Catch::Contains("how far they were from the capacity is known"));
+}
+
+TEST_CASE("Known directions hold with readings too", "[surfaces][feasibility]") {
+  // MemoryRuns at high b needed less memory by chance; it is known that they never do.
+  MemoryRuns runs(3, 2);
+  for (Eigen::Index i = 0; i < 16; ++i) {
+    if (runs.completed[static_cast<std::size_t>(i)]) runs.headroom[i] += 0.8 * runs.coded(i, 1);
+  }
+  const auto known = surfaces::fit_feasibility(
+      unit_factors(2), runs.coded, runs.completed,
+      {doe::InfeasibleWhen::kHigher, doe::InfeasibleWhen::kHigher}, 256, runs.headroom);
+  const Eigen::ArrayXd own = known.draws.row(2).array();  // of b
+  REQUIRE(known.model.columns()[2].name == "b");
+  CHECK(own.maxCoeff() <= 0);
+  for (double a = -0.95; a < 1; a += 0.3) {
+    const auto chance = [&](double b) { return known.probability(Eigen::Vector2d(a, b)); };
+    for (double b = -0.95; b < 0.9; b += 0.3) CHECK(chance(b + 0.3) <= chance(b) + 1e-12);
+  }
+}
+
+TEST_CASE("Of several resources the one that is nearest to its end counts",
+          "[surfaces][feasibility]") {
+  const std::map<std::string, double> capacities{{"gpu", 80}, {"host", 64}};
+  CHECK(*surfaces::headroom_of({{"gpu", 40}, {"host", 60}}, capacities) ==
+        Approx(std::log(64.0 / 60)));
+  CHECK(*surfaces::headroom_of({{"gpu", 40}}, capacities) == Approx(std::log(2.0)));
+  CHECK_FALSE(surfaces::headroom_of({{"other", 40}, {"gpu", 0}}, capacities));
+}

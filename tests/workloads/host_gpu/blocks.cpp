@@ -1,0 +1,205 @@
+// Blocks of threads. A fiber runs one thread after another; when a thread waits for others, its
+// fiber is left and another goes on with the threads that have not begun. So only kernels that wait
+// need a fiber for each thread.
+#include <ucontext.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "kernels.h"
+#include "machine.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+uint3 threadIdx;
+uint3 blockIdx;
+dim3 blockDim;
+dim3 gridDim;
+
+namespace doetune::host_gpu {
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{256} << 10;
+constexpr unsigned int kWarp = 32;
+constexpr std::size_t kMaxThreads = 1024;
+
+enum class Waits { no, for_block, for_warp };
+
+struct Fiber {
+  ucontext_t context{};
+  std::unique_ptr<char[]> stack{new char[kStackBytes]};
+  unsigned int thread = 0;
+  Waits waits = Waits::no;
+};
+
+/// Switches stacks, and tells the address sanitizer.
+class Switch {
+ public:
+  void to(ucontext_t& from, ucontext_t& to, const void* stack, std::size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+    void* fake = nullptr;
+    __sanitizer_start_switch_fiber(&fake, stack, bytes);
+    swapcontext(&from, &to);
+    __sanitizer_finish_switch_fiber(fake, &bottom_, &bytes_);
+#else
+    static_cast<void>(stack), static_cast<void>(bytes);
+    swapcontext(&from, &to);
+#endif
+  }
+  void arrived() {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(nullptr, &bottom_, &bytes_);
+#endif
+  }
+  /// The stack last come from.
+  const void* bottom() const { return bottom_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  const void* bottom_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+class BlockRunner {
+ public:
+  void run(const std::function<void()>& thread, unsigned int threads) {
+    thread_ = &thread;
+    threads_ = threads;
+    next_ = 0;
+    std::vector<Fiber*> waiting;
+    const auto go_on = [&](Fiber& fiber) {
+      enter(fiber);
+      if (fiber.waits == Waits::no)
+        idle_.push_back(&fiber);
+      else
+        waiting.push_back(&fiber);
+    };
+    while (next_ < threads_) go_on(idle_fiber());
+    while (!waiting.empty()) {
+      const std::vector<Fiber*> released = take_released(waiting);
+      for (Fiber* fiber : released) go_on(*fiber);
+    }
+  }
+
+  void wait(Waits kind) {
+    Fiber& fiber = *current_;
+    fiber.waits = kind;
+    leave(fiber);
+  }
+
+ private:
+  Fiber& idle_fiber() {
+    if (idle_.empty()) {
+      Fiber& made = *all_.emplace_back(std::make_unique<Fiber>());
+      getcontext(&made.context);
+      made.context.uc_stack = {made.stack.get(), 0, kStackBytes};
+      makecontext(&made.context, &BlockRunner::begin, 0);
+      idle_.push_back(&made);
+    }
+    Fiber& fiber = *idle_.back();
+    idle_.pop_back();
+    return fiber;
+  }
+
+  static void begin();
+
+  /// Threads until none is left to begin.
+  void run_threads(Fiber& fiber) {
+    for (;;) {
+      while (next_ < threads_) {
+        fiber.thread = next_++;
+        threadIdx.x = fiber.thread;
+        (*thread_)();
+      }
+      fiber.waits = Waits::no;
+      leave(fiber);
+    }
+  }
+
+  void enter(Fiber& fiber) {
+    current_ = &fiber;
+    threadIdx.x = fiber.thread;
+    switch_.to(home_, fiber.context, fiber.stack.get(), kStackBytes);
+  }
+  void leave(Fiber& fiber) { switch_.to(fiber.context, home_, switch_.bottom(), switch_.bytes()); }
+
+  /// All threads wait: removes those for which no other has yet to arrive.
+  static std::vector<Fiber*> take_released(std::vector<Fiber*>& waiting) {
+    std::ranges::sort(waiting, {}, &Fiber::thread);
+    const auto released = [&](const Fiber* fiber) {
+      return std::ranges::all_of(waiting, [&](const Fiber* other) {
+        return other->waits == fiber->waits ||
+               (fiber->waits == Waits::for_warp && other->thread / kWarp != fiber->thread / kWarp);
+      });
+    };
+    std::vector<Fiber*> found;
+    std::ranges::copy_if(waiting, std::back_inserter(found), released);
+    if (found.empty()) {
+      std::fputs("host GPU: threads of a block wait for each other at different places\n", stderr);
+      std::abort();
+    }
+    std::erase_if(waiting,
+                  [&](Fiber* fiber) { return std::ranges::find(found, fiber) != found.end(); });
+    return found;
+  }
+
+  const std::function<void()>* thread_ = nullptr;
+  unsigned int threads_ = 0;
+  unsigned int next_ = 0;
+  std::vector<std::unique_ptr<Fiber>> all_;
+  std::vector<Fiber*> idle_;
+  Fiber* current_ = nullptr;
+  ucontext_t home_{};
+  Switch switch_;
+};
+
+BlockRunner& runner() {
+  static BlockRunner only;
+  return only;
+}
+
+void BlockRunner::begin() {
+  runner().switch_.arrived();
+  runner().run_threads(*runner().current_);
+}
+
+void run_blocks(dim3 blocks, dim3 threads, const std::function<void()>& thread) {
+  gridDim = blocks;
+  blockDim = threads;
+  for (blockIdx.y = 0; blockIdx.y < blocks.y; ++blockIdx.y)
+    for (blockIdx.x = 0; blockIdx.x < blocks.x; ++blockIdx.x) runner().run(thread, threads.x);
+}
+
+}  // namespace
+
+cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> thread) {
+  const dim3 blocks = config.gridDim;
+  const dim3 threads = config.blockDim;
+  if (blocks.x == 0 || blocks.y == 0 || blocks.y > 65535 || blocks.z != 1 || threads.x == 0 ||
+      threads.x > kMaxThreads || threads.y != 1 || threads.z != 1)
+    return failed(cudaErrorInvalidConfiguration);
+  return submit(config.stream,
+                [blocks, threads, work = std::move(thread)] { run_blocks(blocks, threads, work); });
+}
+
+void exchange(void* value, std::size_t bytes, int mask) {
+  static std::array<std::array<char, 8>, kMaxThreads> values;
+  const unsigned int thread = threadIdx.x;
+  std::memcpy(values[thread].data(), value, bytes);
+  runner().wait(Waits::for_warp);
+  std::memcpy(value, values[thread ^ static_cast<unsigned int>(mask)].data(), bytes);
+  runner().wait(Waits::for_warp);
+}
+
+}  // namespace doetune::host_gpu
+
+void __syncthreads() {
+  using doetune::host_gpu::runner;
+  runner().wait(doetune::host_gpu::Waits::for_block);
+}

@@ -1,0 +1,158 @@
+// The GPU engine on a GPU that consists of the host (host_gpu.h): what happens between executors,
+// and when memory ends.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <future>
+
+#include "host_gpu.h"
+#include "workloads/engines/cudnn/cudnn_engine.h"
+#include "workloads/engines/cudnn/cudnn_network.h"
+#include "workloads/engines/training.h"
+#include "workloads/networks/weights.h"
+
+using namespace doetune;
+using namespace doetune::workloads;
+using namespace doetune::workloads::cudnn;
+
+namespace {
+
+/// A detector, whose boxes are found on the GPU too.
+Network small_network() {
+  NetworkBuilder net("small", {3, 16, 16});
+  net.conv(8, 3).max_pool(2, 2).conv(16, 3).linear_conv(2 * (5 + 3), 1);
+  return net.build(DetectionHead{{{1.0F, 2.0F}, {3.0F, 1.0F}}, 3});
+}
+
+std::vector<float> small_weights() {
+  std::vector<float> block(static_cast<std::size_t>(weight_count(small_network())));
+  random_weights(small_network(), 3, block);
+  return block;
+}
+
+// Engines are timed where that is tested.
+[[maybe_unused]] const bool kUntimed = setenv("DOETUNE_CUDNN_TIMED", "0", 1) == 0;
+
+std::unique_ptr<CompiledNetwork> executor(const EngineOptions& options = {}) {
+  return make_cudnn_engine(options)->compile(small_network(), small_weights(), {});
+}
+
+/// While it lives, memory ends after this number of creations.
+struct MemoryEnds {
+  explicit MemoryEnds(int after) { host_gpu::run_out_of_memory_after(after); }
+  ~MemoryEnds() { host_gpu::run_out_of_memory_after(-1); }
+};
+
+/// The number of creations that `make` needs; each number below must end with CannotRun.
+template <class Make>
+int creations_of(Make make) {
+  for (int enough = 0;; ++enough) {
+    const MemoryEnds ends(enough);
+    try {
+      make();
+      return enough;
+    } catch (const CannotRun& error) {
+      CHECK_THAT(error.what(), Catch::Contains("memory"));
+    }
+  }
+}
+
+std::unique_ptr<TrainableNetwork> training() {
+  NetworkBuilder net("small", {3, 8, 8});
+  net.conv(8, 3, Activation::relu).conv(8, 3, Activation::relu).global_average_pool();
+  const Network network = net.dense(4, Activation::linear).build(ClassificationHead{4});
+  std::vector<float> parameters_block(static_cast<std::size_t>(parameters(network)));
+  std::vector<float> statistics(static_cast<std::size_t>(statistics_count(network)));
+  initial_parameters(network, 3, parameters_block);
+  initial_statistics(network, statistics);
+  return make_cudnn_engine({})->train(network, parameters_block, statistics, {.batch = 2});
+}
+
+}  // namespace
+
+// -- parts of a GPU -------------------------------------------------------------------------------
+
+TEST_CASE("executors with a part of the GPU each have multiprocessors of their own", "[cuda]") {
+  const int parts = GENERATE(2, 3, 4, 8, 16);
+  std::set<int> taken;
+  for (int part = 0; part < parts; ++part) {
+    const Multiprocessors own(0, parts, part);
+    const Stream stream(own);
+    const std::set<int> its = host_gpu::multiprocessors_of(stream);
+    CHECK(static_cast<int>(its.size()) == own.count());
+    // The driver gives multiples of eight: at most seven of each part's share are left over.
+    CHECK(own.count() > host_gpu::kMultiprocessors / parts - 8);
+    for (const int multiprocessor : its) CHECK(taken.insert(multiprocessor).second);
+  }
+}
+
+TEST_CASE("a GPU that cannot be divided so finely says so", "[cuda]") {
+  CHECK_THROWS_AS(Multiprocessors(0, 17, 0), CannotRun);
+  CHECK_THROWS_WITH(Multiprocessors(0, 17, 0), Catch::Contains("132 multiprocessors"));
+  CHECK_THROWS_AS(Multiprocessors(0, 2, 2), std::invalid_argument);
+  CHECK_THROWS_AS(Multiprocessors(0, 0, 0), std::invalid_argument);
+}
+
+TEST_CASE("an executor with a part of the GPU runs there, whichever context is current", "[cuda]") {
+  const auto part = executor({0, 3, 2});
+  const auto whole = executor();  // makes the primary context current
+  for (const auto& each : {part.get(), whole.get()}) {
+    std::ranges::fill(each->input(), 0.5F);
+    each->infer(1);
+  }
+  CHECK(std::ranges::equal(part->output(), whole->output()));
+}
+
+// -- threads of a process -------------------------------------------------------------------------
+
+TEST_CASE("an executor that starts does not disturb the preparation of another", "[cuda]") {
+  std::future<void> other;
+  bool begun = false;
+  host_gpu::when_capture_begins([&] {
+    if (std::exchange(begun, true)) return;
+    other = std::async(std::launch::async, [] {
+      const auto second = executor();
+      second->infer(1);
+      training()->evaluate(2);
+    });
+    // Enough for the other to get as far as it is let.
+    other.wait_for(std::chrono::milliseconds(300));
+  });
+  CHECK_NOTHROW(executor());
+  REQUIRE(begun);
+  host_gpu::when_capture_begins({});
+  CHECK_NOTHROW(other.get());
+}
+
+// -- memory ---------------------------------------------------------------------------------------
+
+TEST_CASE("whatever an executor cannot create for lack of memory, the settings do not fit",
+          "[cuda]") {
+  CHECK(creations_of([] { executor(); }) > 20);
+  CHECK(creations_of([] { executor({0, 2, 1}); }) > 20);
+  CHECK(creations_of([] {
+          const auto made = training();
+          made->gradients(2);
+          made->evaluate(2);
+        }) > 20);
+}
+
+// -- choice of engines ----------------------------------------------------------------------------
+
+TEST_CASE("an engine that is compiled at run time is timed beside the precompiled ones", "[cuda]") {
+  const Multiprocessors all(0);
+  const Stream stream(all);
+  const Handle handle(stream);
+  ConvolutionCase problem{1, Precision::fp32, {8, 4, 4}, {8, 4, 4}, 8, 8, 0, {3, 3}, 1, {1, 1}};
+  problem.activation = Activation::leaky;
+  for (const auto& [seconds, fusion] :
+       {std::pair(1e-6, Fusion::everything), std::pair(1e-3, Fusion::bias)}) {
+    host_gpu::set_engine_seconds(host_gpu::kCompiledAtRunTime, seconds);
+    PlanCache cache({}, "host GPU", 0);
+    PlanChooser chooser({handle, nullptr}, {stream, 0}, cache, /*timed=*/8);
+    CHECK(chooser.choose(problem)->fusion == fusion);
+  }
+  PlanCache cache({}, "host GPU", 0);
+  PlanChooser untimed({handle, nullptr}, {stream, 0}, cache, 0);
+  CHECK(untimed.choose(problem)->fusion == Fusion::bias);  // nothing is compiled unasked
+}

@@ -1,0 +1,134 @@
+#include "tuning/acquisition.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parallel.h"
+#include "surfaces/distributions.h"
+
+namespace doetune::tuning {
+namespace {
+
+constexpr std::size_t kNormals = 16;
+constexpr Eigen::Index kTogether = 256;  // points of a task
+
+/// Standard normal quantiles in the middle of equal parts.
+std::vector<double> normal_points() {
+  std::vector<double> points;
+  for (std::size_t i = 0; i < kNormals; ++i) {
+    points.push_back(surfaces::normal_value((static_cast<double>(i) + 0.5) / kNormals));
+  }
+  return points;
+}
+
+/// The probability that the mean lies between two ends, at each point.
+Eigen::VectorXd probability_between(const Means& means, double low, double high) {
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(means.mean.rows());
+  for (Eigen::Index draw = 0; draw < means.mean.cols(); ++draw) {
+    for (Eigen::Index i = 0; i < sums.size(); ++i) {
+      const double mean = means.mean(i, draw);
+      const double deviation = std::max(means.deviation(i, draw), 1e-12 * (1 + std::abs(mean)));
+      const auto below = [&](double end) {
+        return std::isinf(end) ? (end > 0 ? 1 : 0)
+                               : surfaces::normal_probability((end - mean) / deviation);
+      };
+      sums[i] += std::max(0.0, below(high) - below(low));
+    }
+  }
+  return sums / static_cast<double>(means.mean.cols());
+}
+
+}  // namespace
+
+Acquisition::Acquisition(const Problem& problem, const SurrogateModels& models,
+                         const Utility& utility, const Eigen::MatrixXd& coded, Draws draws)
+    : problem_(problem), utility_(utility), completes_(models.completion(coded)) {
+  for (const std::size_t o : utility.goals()) means_.push_back(models.means(o, coded, draws));
+  set_limits_met(models, coded, draws);
+}
+
+void Acquisition::set_limits_met(const SurrogateModels& models, const Eigen::MatrixXd& coded,
+                                 Draws draws) {
+  meets_limits_ = Eigen::VectorXd::Ones(coded.rows());
+  for (std::size_t o = 0; o < problem_.objectives.size(); ++o) {
+    const Objective& objective = problem_.objectives[o];
+    if (!objective.goal.is_limit()) continue;
+    const auto [low, high] = surfaces::transformed_range(
+        objective.transform, objective.goal.met_low(), objective.goal.met_high());
+    meets_limits_.array() *= probability_between(models.means(o, coded, draws), low, high).array();
+  }
+}
+
+double Acquisition::response(std::size_t g, double value) const {
+  return surfaces::back_transformed(problem_.objectives[utility_.goals()[g]].transform, value);
+}
+
+void Acquisition::expect(Eigen::Index i, Eigen::Index draw, std::vector<double>& responses) const {
+  responses.resize(means_.size());
+  for (std::size_t g = 0; g < means_.size(); ++g) {
+    responses[g] = response(g, means_[g].mean(i, draw));
+  }
+}
+
+std::optional<Incumbent> Acquisition::incumbent() const {
+  std::vector<Eigen::Index> allowed;
+  for (Eigen::Index i = 0; i < meets_limits_.size(); ++i) {
+    if (meets_limits_[i] >= 0.5) allowed.push_back(i);
+  }
+  if (allowed.empty()) return std::nullopt;
+  Incumbent best{Eigen::RowVectorXd(draws())};
+  std::vector<double> responses;
+  for (Eigen::Index draw = 0; draw < draws(); ++draw) {
+    std::vector<std::vector<double>> points;
+    double highest = -std::numeric_limits<double>::infinity();
+    for (const Eigen::Index i : allowed) {
+      expect(i, draw, responses);
+      if (problem_.front) {
+        points.push_back(utility_.heights(responses));
+      } else {
+        highest = std::max(highest, utility_.of(responses));
+      }
+    }
+    if (problem_.front) best.fronts.emplace_back(points);
+    best.utility[draw] = problem_.front ? best.fronts.back().volume() : highest;
+  }
+  return best;
+}
+
+/// Different goals take different normal numbers, so that their errors are independent.
+double Acquisition::improvement(const Incumbent& incumbent, Eigen::Index i,
+                                double inflation) const {
+  static const std::vector<double> kPoints = normal_points();
+  std::vector<double> responses(means_.size());
+  double sum = 0;
+  for (Eigen::Index draw = 0; draw < draws(); ++draw) {
+    for (std::size_t point = 0; point < kNormals; ++point) {
+      for (std::size_t g = 0; g < means_.size(); ++g) {
+        const std::size_t other =
+            (point * (1 + 2 * g) + 5 * g * static_cast<std::size_t>(draw)) % kNormals;
+        responses[g] = response(
+            g, means_[g].mean(i, draw) + inflation * kPoints[other] * means_[g].learnt(i, draw));
+      }
+      sum += problem_.front ? incumbent.fronts[static_cast<std::size_t>(draw)].added_by(
+                                  utility_.heights(responses))
+                            : std::max(0.0, utility_.of(responses) - incumbent.utility[draw]);
+    }
+  }
+  return sum / static_cast<double>(static_cast<std::size_t>(draws()) * kNormals);
+}
+
+Eigen::VectorXd Acquisition::worth(const std::optional<Incumbent>& incumbent,
+                                   double inflation) const {
+  Eigen::VectorXd worth = completes_.cwiseProduct(meets_limits_);
+  if (!incumbent) return worth;
+  const Eigen::Index count = worth.size();
+  parallel_for(static_cast<int>((count + kTogether - 1) / kTogether), problem_.threads, [&](int t) {
+    const Eigen::Index first = t * kTogether;
+    for (Eigen::Index i = first; i < std::min(count, first + kTogether); ++i) {
+      if (worth[i] > 0) worth[i] *= improvement(*incumbent, i, inflation);
+    }
+  });
+  return worth;
+}
+
+}  // namespace doetune::tuning
