@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workloads/communication/bfloat16.h"
 #include "workloads/language/decoder_weights.h"
 
 namespace doetune::workloads {
@@ -12,8 +13,8 @@ using Vector = std::vector<double>;
 
 class ReferenceDecoder {
  public:
-  ReferenceDecoder(const DecoderShape& shape, std::span<const float> weights)
-      : shape_(shape), weights_(weights), tensors_(tensors_of(shape)) {}
+  ReferenceDecoder(const DecoderShape& shape, std::span<const float> weights, CacheType cache)
+      : shape_(shape), weights_(weights), cache_(cache), tensors_(tensors_of(shape)) {}
 
   Vector logits(std::span<const int> tokens) const {
     std::vector<Vector> x;
@@ -69,6 +70,22 @@ class ReferenceDecoder {
       }
   }
 
+  /// As the cache keeps it, head by head.
+  void round(Vector& vector) const {
+    const int width = shape_.head_width();
+    for (std::size_t head = 0; head < vector.size(); head += width) {
+      double largest = 0;
+      for (int i = 0; i < width; ++i) largest = std::max(largest, std::abs(vector[head + i]));
+      for (int i = 0; i < width; ++i) {
+        double& number = vector[head + i];
+        if (cache_ == CacheType::int8)
+          number = std::round(number / largest * 127) * largest / 127;
+        else if (cache_ == CacheType::bf16)
+          number = static_cast<double>(from_bfloat16(to_bfloat16(static_cast<float>(number))));
+      }
+    }
+  }
+
   void add_attention(int layer, std::vector<Vector>& x) const {
     std::vector<Vector> keys, values, queries;
     for (std::size_t p = 0; p < x.size(); ++p) {
@@ -78,6 +95,8 @@ class ReferenceDecoder {
       values.push_back(product(TensorKind::value, layer, n));
       rotate(queries.back(), static_cast<int>(p));
       rotate(keys.back(), static_cast<int>(p));
+      round(keys.back());
+      round(values.back());
     }
     for (std::size_t p = 0; p < x.size(); ++p) {
       Vector heads;
@@ -118,14 +137,15 @@ class ReferenceDecoder {
 
   DecoderShape shape_;
   std::span<const float> weights_;
+  CacheType cache_;
   std::vector<Tensor> tensors_;
 };
 
 }  // namespace
 
 std::vector<double> reference_logits(const DecoderShape& shape, std::span<const float> weights,
-                                     std::span<const int> tokens) {
-  return ReferenceDecoder(shape, weights).logits(tokens);
+                                     std::span<const int> tokens, CacheType cache) {
+  return ReferenceDecoder(shape, weights, cache).logits(tokens);
 }
 
 std::vector<int> reference_answer(const DecoderShape& shape, std::span<const float> weights,

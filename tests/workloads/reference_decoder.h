@@ -5,14 +5,15 @@
 #include <span>
 #include <vector>
 
-#include "workloads/language/shape.h"
+#include "workloads/language/decoder.h"
 
 namespace doetune::workloads {
 
-/// The logits of the token after `tokens`, by the definitions in shape.h. `weights` is the block of
-/// decoder_weights.h.
+/// The logits of the token after `tokens`, by the definitions in shape.h, with keys and values that
+/// are rounded as in a cache of that type. `weights` is the block of decoder_weights.h.
 std::vector<double> reference_logits(const DecoderShape& shape, std::span<const float> weights,
-                                     std::span<const int> tokens);
+                                     std::span<const int> tokens,
+                                     CacheType cache = CacheType::fp32);
 
 /// The `count` most likely tokens after a prompt, one after the other.
 std::vector<int> reference_answer(const DecoderShape& shape, std::span<const float> weights,

@@ -9,6 +9,7 @@
 #include "tests/workloads/reference_decoder.h"
 #include "workloads/communication/bfloat16.h"
 #include "workloads/language/continuous_batch.h"
+#include "workloads/language/cpu/cpu_weights.h"
 #include "workloads/language/cpu/kernels.h"
 #include "workloads/language/decoder_weights.h"
 #include "workloads/language/request_stream.h"
@@ -119,14 +120,34 @@ double difference(const std::vector<float>& actual, const std::vector<double>& e
 }
 
 double largest_difference(const DecoderShape& shape, const Setting& setting,
-                          std::span<const float> weights, const std::vector<int>& lengths) {
+                          std::span<const float> weights, const std::vector<int>& lengths,
+                          CacheType reference_cache = CacheType::fp32) {
   const auto prompts = prompts_of(shape, lengths);
   const auto logits = logits_of(shape, setting, prompts);
   double largest = 0;
   for (std::size_t i = 0; i < prompts.size(); ++i)
-    largest =
-        std::max(largest, difference(logits[i], reference_logits(shape, weights, prompts[i])));
+    largest = std::max(largest, difference(logits[i], reference_logits(shape, weights, prompts[i],
+                                                                       reference_cache)));
   return largest;
+}
+
+/// The tensors `first` to `last` of a layer times each row of x, in double precision.
+std::vector<double> product_of(const DecoderShape& shape, std::span<const float> weights,
+                               TensorKind first, TensorKind last, int layer,
+                               const std::vector<float>& x, int rows) {
+  std::vector<double> y;
+  for (int row = 0; row < rows; ++row)
+    for (const Tensor& tensor : tensors_of(shape)) {
+      if (tensor.layer != layer || tensor.kind < first || tensor.kind > last) continue;
+      const float* number = weights.data() + tensor.offset;
+      for (std::int64_t r = 0; r < tensor.rows; ++r) {
+        y.push_back(0);
+        for (std::int64_t c = 0; c < tensor.columns; ++c)
+          y.back() += static_cast<double>(*number++) *
+                      static_cast<double>(x[static_cast<std::size_t>(row * tensor.columns + c)]);
+      }
+    }
+  return y;
 }
 
 std::vector<float> rounded(std::vector<float> weights) {
@@ -145,6 +166,29 @@ TEST_CASE("logits are those of the reference, by few rows and by many", "[decode
   }
 }
 
+TEST_CASE("products are with the matrices of one layer, by few rows and by many", "[decoder]") {
+  using enum TensorKind;
+  constexpr int kMany = 40;
+  const auto block = random_weights(kGrouped, kSeed);
+  const language::CpuWeights weights(kGrouped, kSeed, Precision::fp32, 2);
+  std::vector<float> x;
+  RandomStream random(kSeed, 3);
+  for (int i = 0; i < kMany * kGrouped.ffn_width; ++i)
+    x.push_back(static_cast<float>(random.uniform() - 0.5));
+  for (const auto& [first, last] : {std::pair(query, value), std::pair(output, output),
+                                    std::pair(gate, up), std::pair(down, down)})
+    for (int layer = 0; layer < kGrouped.layers; ++layer)
+      for (const int rows : {1, 7, kMany}) {
+        const auto expected = product_of(kGrouped, block, first, last, layer, x, rows);
+        const language::Matrix matrix = weights.matrix(first, last, layer);
+        REQUIRE(matrix.rows * rows == std::ssize(expected));
+        std::vector<float> y(expected.size());
+        const language::Rows to{y.data(), rows, matrix.rows};
+        weights.multiply(matrix, x.data(), to, false, 2);
+        CHECK(difference(y, expected) < 1e-6);
+      }
+}
+
 TEST_CASE("bf16 weights are the rounded weights", "[decoder]") {
   const auto weights = random_weights(kGrouped, kSeed);
   const Setting bf16{.precision = Precision::bf16};
@@ -154,15 +198,15 @@ TEST_CASE("bf16 weights are the rounded weights", "[decoder]") {
   }
 }
 
-TEST_CASE("a cache of fewer bits differs as much as its rounding", "[decoder]") {
-  // Half of the last bit is 2^-9 of a number in bf16, and 1/254 of the largest in int8.
+TEST_CASE("a cache of fewer bits gives what its rounded keys and values give", "[decoder]") {
+  // A number that lies between two of the cache's may be rounded to the other one than in double
+  // precision, which changes the logits by more than sums in fp32 do.
   const auto weights = random_weights(kGrouped, kSeed);
-  const double bf16 = largest_difference(kGrouped, {.cache = CacheType::bf16}, weights, {30, 64});
-  const double int8 = largest_difference(kGrouped, {.cache = CacheType::int8}, weights, {30, 64});
-  CHECK(bf16 > 1e-5);
-  CHECK(bf16 < 0.004);
-  CHECK(int8 > 1e-4);
-  CHECK(int8 < 0.02);
+  for (const CacheType cache : {CacheType::bf16, CacheType::int8}) {
+    const Setting setting{.cache = cache};
+    CHECK(largest_difference(kGrouped, setting, weights, {30, 64}, cache) < 2e-4);
+    CHECK(largest_difference(kGrouped, setting, weights, {30, 64}) > 1e-3);
+  }
 }
 
 TEST_CASE("answers are those of the reference, token for token, however they are batched",

@@ -62,6 +62,17 @@ TEST_CASE("answers do not depend on how they are computed", "[program]") {
   }
 }
 
+TEST_CASE("a length may be a numeric factor", "[program]") {
+  const ProgramDirectory scratch;
+  Json settings;
+  for (std::size_t i = 0; i < kSmall.size(); i += 2) settings[kSmall[i].substr(2)] = kSmall[i + 1];
+  const Json result = answer_to(DOETUNE_LLM_INFERENCE, scratch,
+                                {{"factors", {{"prompt_tokens", 30}}}, {"settings", settings}});
+  const Json& responses = result["responses"];
+  CHECK(responses["tokens_per_second"].get<double>() ==
+        Approx(50 * responses["requests_per_second"].get<double>()));
+}
+
 TEST_CASE("a model that cannot run here ends with code 77 and the reason", "[program]") {
   const ProgramDirectory scratch;
   CHECK_THAT(failure(scratch, with(kSmall, {"--output_tokens", "89"}), 77),

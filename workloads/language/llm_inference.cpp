@@ -22,8 +22,8 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr int kMostLayers = 1000;
-constexpr int kLargest = 1 << 20;  // of the other dimensions
+constexpr double kMostLayers = 1000;
+constexpr double kLargest = 1 << 20;  // of the other dimensions
 constexpr int kLargestBlock = 256;
 constexpr double kMiB = 1024.0 * 1024;
 constexpr int kDumped = 4;  // requests
@@ -57,8 +57,7 @@ std::vector<Input> llm_inputs() {
   const std::vector<Input> own{
       {"batch_size", integer, 8,
        "sequences that an executor works on at the same time; without request_rate there are "
-       "always "
-       "so many requests, each followed by the next when it is answered",
+       "always so many requests, each followed by the next when it is answered",
        "", 1, 4096},
       {"request_rate", continuous, nullptr,
        "mean rate of random (Poisson) arrivals, of all executors together", "requests/s", 0.001,
@@ -82,8 +81,7 @@ std::vector<Input> llm_inputs() {
        kBlockSizeMultiple},
       {"cache_memory_limit", continuous, nullptr,
        "memory of an executor's cache, by which it may be working on fewer sequences; default: "
-       "what "
-       "batch_size sequences of maximum length need",
+       "what batch_size sequences of maximum length need",
        "MiB", 0.001, 1e9},
       categories("precision", {"fp32", "bf16"}, "number format of the weights; sums are fp32"),
       {"executors_per_gpu", integer, 1,
