@@ -10,7 +10,7 @@
 namespace doetune::workloads::language {
 namespace {
 
-constexpr int kFewRows = 16;          // up to here our kernels are faster than oneDNN's product
+constexpr int kFewRows = 16;          // up to here our kernels, beyond oneDNN; not yet measured
 constexpr std::int64_t kTile = 16;    // rows of a matrix that stay in a core's cache
 constexpr std::int64_t kPanel = 256;  // rows of a bf16 matrix that are converted at a time
 
