@@ -9,6 +9,7 @@ const Workload& all_reduce_workload();           ///< communication/: sums over 
 const Workload& copy_workload();                 ///< peak_rates/: memory bandwidth of a device
 const Workload& gemm_workload();                 ///< peak_rates/: compute rate of a device
 const Workload& input_pipeline_workload();       ///< pipeline/: readers that feed a training step
+const Workload& llm_inference_workload();        ///< language/: a language model and its requests
 const Workload& network_inference_workload();    ///< timing/: one network, batch after batch
 const Workload& serving_load_workload();         ///< serving/: requests to an inference server
 const Workload& static_inference_workload();     ///< static/: a complete set of images or a video

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "tests/temporary_directory.h"
+#include "workloads/arrivals.h"
 #include "workloads/serving/api.h"
-#include "workloads/serving/arrivals.h"
 #include "workloads/serving/requests.h"
 #include "workloads/serving/target.h"
 #include "workloads/workloads.h"
@@ -78,6 +78,13 @@ TEST_CASE("lengths follow the distribution that is written", "[serving]") {
   CHECK(lognormal[10'000] == Approx(200).epsilon(0.02));
   CHECK(std::ranges::max(drawn("lognormal:200:2:300", 1000)) == 300);
   CHECK(std::ranges::min(drawn("lognormal:1:5", 1000)) == 1);
+}
+
+TEST_CASE("the longest length is the largest that can be drawn", "[serving]") {
+  for (const auto& [text, longest] :
+       {std::pair("256", 256), std::pair("64..66", 66), std::pair("lognormal:200:2", kMaxTokens),
+        std::pair("lognormal:200:2:300", 300), std::pair("lognormal:200:0:300", 200)})
+    CHECK(Lengths::parse("prompt_tokens", text).longest() == longest);
 }
 
 TEST_CASE("a wrong length is refused with what is right", "[serving]") {

@@ -79,7 +79,7 @@ TEST_CASE("what cannot be given is left out, with the reason", "[serving]") {
 }
 
 TEST_CASE("percentiles that are requested determine how many requests are measured", "[serving]") {
-  CHECK(serving_quantiles({"latency", "time_to_first_token_p99", "latency_p50"}) ==
+  CHECK(time_quantiles({"latency", "time_to_first_token_p99", "latency_p50"}) ==
         std::vector<double>{0.5, 0.99});
 }
 

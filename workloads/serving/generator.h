@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "workloads/arrivals.h"
 #include "workloads/serving/answer.h"
-#include "workloads/serving/arrivals.h"
 #include "workloads/serving/http_client.h"
 #include "workloads/serving/outcome.h"
 #include "workloads/serving/requests.h"

@@ -9,20 +9,9 @@
 
 #include "workloads/serving/generator.h"
 #include "workloads/serving/outcome.h"
-#include "workloads/timing/measured.h"
+#include "workloads/timing/answered.h"
 
 namespace doetune::workloads {
-
-/// An answered request, with what happened since the one before it. In seconds.
-struct Answered {
-  double elapsed_s = 0;      ///< between the ends of the two
-  double latency_s = 0;      ///< from the intended start to the last byte
-  double first_token_s = 0;  ///< from the intended start; 0: there was none
-  double inter_token_s = 0;  ///< mean time between tokens, if there are several
-  int output_tokens = 0;
-  int failed = 0;   ///< requests that failed meanwhile
-  int refused = 0;  ///< those of them that the server refused
-};
 
 using LoadMeasurement = Measured<Answered>;
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "workloads/lengths.h"
 #include "workloads/protocol/protocol.h"
-#include "workloads/serving/lengths.h"
 
 namespace doetune::workloads {
 

@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <iostream>
 
@@ -132,26 +131,6 @@ Requests requests_of(const Api& api, const Request& request, const std::string& 
   return Requests(base.dump(), prompt, output, request.seed);
 }
 
-/// At least one measurement after the warm-up; further ones as the time limit allows.
-std::vector<LoadMeasurement> measure_all(Load& load, const measurement::StoppingRule& rule,
-                                         double warmup_s, int repeats) {
-  measurement::StoppingRule warmup;
-  warmup.min_s = warmup_s;
-  warmup.deadline_s = rule.deadline_s;
-  load.measure(warmup);
-  std::vector<LoadMeasurement> all;
-  for (double took_s = 0;
-       std::ssize(all) < repeats &&
-       (all.empty() || monotonic_s() + took_s < rule.deadline_s.value_or(INFINITY));) {
-    const double began_s = monotonic_s();
-    LoadMeasurement next = load.measure(rule);
-    took_s = monotonic_s() - began_s;
-    if (all.empty() || next.stopped_by != measurement::StoppedBy::kTimeLimit)
-      all.push_back(std::move(next));
-  }
-  return all;
-}
-
 double processor_s() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -209,11 +188,11 @@ Result run_serving_load(const Request& request) {
   const Outcome first = try_server(plan);
   plan.patience_s += 10 * (first.end_s - first.begin_s);
   measurement::StoppingRule rule = stopping_rule(request, in.integer("requests"));
-  rule.quantiles = serving_quantiles(request.responses);
+  rule.quantiles = time_quantiles(request.responses);
   rule.deadline_s = deadline_s(request, start);
   const double began_s = monotonic_s(), processor_began_s = processor_s();
   Load load(plan);
-  const auto measured = measure_all(load, rule, in.number("warmup"), request.repeats);
+  const auto measured = measure_after_warmup(load, rule, in.number("warmup"), request.repeats);
   const double busy =
       (processor_s() - processor_began_s) / (monotonic_s() - began_s) / plan.threads;
   const FaultCounts faults = load.faults();

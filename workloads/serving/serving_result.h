@@ -23,9 +23,6 @@ struct ServiceLimits {
 
 std::vector<Response> serving_responses();
 
-/// The quantiles in the names of the responses.
-std::vector<double> serving_quantiles(const std::vector<std::string>& responses);
-
 /// Responses are means of the measurements, of which there is at least one, each of at least one
 /// request (`wanted` were asked for). Rates are sums over the time between the ends of the first
 /// and the last request. Responses that do not apply are omitted, with a note.

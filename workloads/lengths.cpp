@@ -1,4 +1,4 @@
-#include "workloads/serving/lengths.h"
+#include "workloads/lengths.h"
 
 #include <fmt/format.h>
 
@@ -79,6 +79,11 @@ int Lengths::draw(RandomStream& random) const {
   if (sigma_ == 0) return static_cast<int>(std::min<double>(median_, high_));
   const double drawn = median_ * std::exp(sigma_ * standard_normal(random));
   return static_cast<int>(std::clamp<double>(std::round(drawn), low_, high_));
+}
+
+int Lengths::longest() const {
+  const bool fixed = !uniform_ && sigma_ == 0;
+  return fixed ? static_cast<int>(std::min<double>(median_, high_)) : high_;
 }
 
 }  // namespace doetune::workloads

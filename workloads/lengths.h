@@ -22,6 +22,9 @@ class Lengths {
   /// A length from 1 to kMaxTokens.
   int draw(RandomStream& random) const;
 
+  /// The largest that can be drawn.
+  int longest() const;
+
  private:
   double median_ = 1;
   double sigma_ = 0;  ///< of a lognormal distribution
