@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "bench/coverage/cube.h"
 #include "doe/design.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
@@ -25,20 +26,15 @@
 #include "surfaces/selection/selection.h"
 
 using namespace doetune;
+using bench::kFactors, bench::normal, bench::Setting;
 
 namespace {
 
-constexpr int kFactors = 3, kDraws = 1'000;
+constexpr int kDraws = 1'000;
 
 struct Case {
   bool selects = false, idle = false;
   double noise = 0;
-};
-
-struct Setting {
-  std::vector<doe::Factor> factors;
-  doe::Model model;
-  Eigen::MatrixXd runs, grid;
 };
 
 struct Tally {
@@ -46,32 +42,6 @@ struct Tally {
   double width = 0;
   int idle = 0;
 };
-
-double normal(RandomStream& random) { return surfaces::normal_draw(random.uniform()); }
-
-Setting make_setting() {
-  Setting setting;
-  setting.factors.resize(kFactors);
-  for (int f = 0; f < kFactors; ++f) {
-    setting.factors[f].name = std::string(1, static_cast<char>('a' + f));
-    setting.factors[f].low = -1;
-    setting.factors[f].high = 1;
-    setting.factors[f].step = 0.05;
-  }
-  doe::DesignRequest request;
-  request.factors = setting.factors;
-  request.model = doe::Model::named("quadratic", request.factors);
-  request.options.center_runs = 5;
-  setting.model = request.model;
-  setting.runs = doe::build_design("fccd", request).coded();
-  constexpr int kLevels = 41;
-  setting.grid.resize(kLevels * kLevels * kLevels, kFactors);
-  for (int i = 0; i < setting.grid.rows(); ++i) {
-    setting.grid.row(i) << i % kLevels, i / kLevels % kLevels, i / kLevels / kLevels;
-  }
-  setting.grid = setting.grid.array() / 20 - 1;
-  return setting;
-}
 
 Eigen::VectorXd make_truth(const Case& of, const Setting& setting, RandomStream& random) {
   Eigen::VectorXd b(setting.model.column_count());
@@ -133,7 +103,7 @@ void add_study(const Case& of, const Setting& setting, std::uint64_t number, Tal
 
 int main(int count, char** arguments) {
   const int studies = count > 1 ? std::atoi(arguments[1]) : 200;
-  const Setting setting = make_setting();
+  const Setting setting = bench::make_setting(41);
   fmt::print(
       "| noise | selection | third factor | holds | width if idle |\n|---|---|---|---|---|\n");
   for (const bool selects : {false, true}) {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "bench/coverage/cube.h"
 #include "doe/design.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
@@ -31,10 +32,11 @@
 #include "surfaces/selection/selection.h"
 
 using namespace doetune;
+using bench::kFactors, bench::normal, bench::Setting;
 
 namespace {
 
-constexpr int kFactors = 3, kRuns = 5;
+constexpr int kRuns = 5;
 constexpr double kNothing = std::numeric_limits<double>::infinity();
 constexpr double kAsked = 0.9, kCorrelation = 0.5;
 
@@ -57,38 +59,6 @@ struct Tally {
   double promised_hold = 0;  ///< probability there
   int disagrees = 0, alarms = 0;
 };
-
-struct Setting {
-  std::vector<doe::Factor> factors;
-  doe::Model model;
-  Eigen::MatrixXd runs, grid;
-};
-
-double normal(RandomStream& random) { return surfaces::normal_draw(random.uniform()); }
-
-Setting make_setting() {
-  Setting setting;
-  setting.factors.resize(kFactors);
-  for (int f = 0; f < kFactors; ++f) {
-    setting.factors[f].name = std::string(1, static_cast<char>('a' + f));
-    setting.factors[f].low = -1;
-    setting.factors[f].high = 1;
-    setting.factors[f].step = 0.25;
-  }
-  doe::DesignRequest request;
-  request.factors = setting.factors;
-  request.model = doe::Model::named("quadratic", request.factors);
-  request.options.center_runs = 5;
-  setting.model = request.model;
-  setting.runs = doe::build_design("fccd", request).coded();
-  constexpr int kLevels = 9;
-  setting.grid.resize(kLevels * kLevels * kLevels, kFactors);
-  for (int i = 0; i < setting.grid.rows(); ++i) {
-    setting.grid.row(i) << i % kLevels, i / kLevels % kLevels, i / kLevels / kLevels;
-  }
-  setting.grid = setting.grid.array() / 4 - 1;
-  return setting;
-}
 
 Truth make_truth(const Case& of, const Setting& setting, RandomStream& random) {
   Truth truth{Eigen::VectorXd(setting.model.column_count())};
@@ -246,7 +216,7 @@ void print(const Case& of, const char* how, const Tally& tally, int studies) {
 
 int main(int count, char** arguments) {
   const int studies = count > 1 ? std::atoi(arguments[1]) : 400;
-  const Setting setting = make_setting();
+  const Setting setting = bench::make_setting(9);
   fmt::print(
       "| limits | noise | selection | by | said | true | value | promised | true there | "
       "disagrees | alarms |\n|---|---|---|---|---|---|---|---|---|---|---|\n");

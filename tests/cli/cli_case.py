@@ -2,6 +2,7 @@
 
 usage of each test: test_X.py DOETUNE SOURCE_TREE
 """
+import csv
 import json
 import os
 import pathlib
@@ -72,6 +73,16 @@ class CliCase(unittest.TestCase):
         document = json.loads(self.doetune(*arguments, "--json", expect=expect).stdout)
         self.assertIn("schema_version", document)
         return document
+
+    def rows(self):
+        """Of tune/results.csv."""
+        with open(self.directory / "tune/results.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def records(self):
+        """Of the runs in the journal of tune/."""
+        lines = (self.directory / "tune/runs.jsonl").read_text().splitlines()
+        return [record for record in map(json.loads, lines) if "status" in record]
 
     def planned_and_run(self):
         self.doetune("plan", "tune.yaml")

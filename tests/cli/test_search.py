@@ -3,7 +3,6 @@
 
 usage: test_search.py DOETUNE SOURCE_TREE
 """
-import csv
 import json
 
 from cli_case import CliCase, main
@@ -45,14 +44,6 @@ run: {retries: 0, timeout: 1 min, telemetry: 0}
 
 class Search(CliCase):
     study, program = STUDY, QUEUE
-
-    def rows(self):
-        with open(self.directory / "tune/results.csv", newline="") as file:
-            return list(csv.DictReader(file))
-
-    def records(self):
-        lines = (self.directory / "tune/runs.jsonl").read_text().splitlines()
-        return [record for record in map(json.loads, lines) if "status" in record]
 
     def first_run(self, expect=0, **env):
         self.doetune("plan", "tune.yaml")

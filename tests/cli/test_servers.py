@@ -4,7 +4,6 @@
 usage: test_servers.py DOETUNE SOURCE_TREE
 """
 import collections
-import csv
 import json
 import os
 import signal
@@ -86,14 +85,6 @@ class Servers(CliCase):
     def setUp(self):
         super().setUp()
         self.write_program("server", SERVER)
-
-    def rows(self):
-        with open(self.directory / "tune/results.csv", newline="") as file:
-            return list(csv.DictReader(file))
-
-    def records(self):
-        lines = (self.directory / "tune/runs.jsonl").read_text().splitlines()
-        return [record for record in map(json.loads, lines) if "status" in record]
 
     def starts(self):
         file = self.directory / "starts"
