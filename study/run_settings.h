@@ -55,6 +55,14 @@ struct SshSettings {
   std::string program;               ///< as in SlurmSettings
 };
 
+/// `run.spark`: the application whose tasks are the runs.
+struct SparkSettings {
+  std::string master;                ///< empty: as Spark is configured
+  std::vector<std::string> options;  ///< further arguments of spark-submit
+  std::string submit;                ///< path of spark-submit; empty: from PATH
+  std::string program;               ///< as in SlurmSettings
+};
+
 /// `run.set_up` and the keys that go with it: a program, such as a server, that lives through a
 /// whole plot. Its runs only use it.
 struct ServerSettings {
@@ -95,6 +103,7 @@ struct RunSettings {
   ServerSettings server;
   SlurmSettings slurm;
   SshSettings ssh;
+  SparkSettings spark;
 };
 
 }  // namespace doetune::study

@@ -38,13 +38,15 @@ void ClientLauncher::submit(const Attempt& given) {
 }
 
 void ClientLauncher::begin(const Attempt& attempt) {
+  const auto [entry, added] = going_.emplace(
+      attempt.name, Going{attempt, {attempt.directory, attempt.heartbeat_s, monotonic_s()}});
+  if (added) entry->second.client = start_client(attempt);
+}
+
+std::optional<int> ClientLauncher::start_client(const Attempt& attempt) {
   const std::string name = attempt.name;
-  const auto [entry, added] =
-      going_.emplace(name, Going{attempt, {attempt.directory, attempt.heartbeat_s, monotonic_s()}});
-  if (!added) return;
-  entry->second.client =
-      commands_.start(client(attempt), std::numeric_limits<double>::infinity(),
-                      [this, name](const ClientAnswer& answer) { client_ended(name, answer); });
+  return commands_.start(client(attempt), std::numeric_limits<double>::infinity(),
+                         [this, name](const ClientAnswer& answer) { client_ended(name, answer); });
 }
 
 bool ClientLauncher::resume(const Attempt& attempt) {
@@ -134,6 +136,14 @@ bool ClientLauncher::has_begun(const std::string& attempt) const {
 bool ClientLauncher::any_begun() const {
   return std::any_of(going_.begin(), going_.end(),
                      [](const auto& entry) { return entry.second.watch.claimed(); });
+}
+
+std::vector<Attempt> ClientLauncher::not_claimed() const {
+  std::vector<Attempt> attempts;
+  for (const auto& [name, going] : going_) {
+    if (!going.watch.claimed()) attempts.push_back(going.attempt);
+  }
+  return attempts;
 }
 
 void ClientLauncher::stop_clients() {

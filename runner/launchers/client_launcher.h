@@ -1,4 +1,4 @@
-// Base of launchers whose client process stays connected to the attempt: ssh, srun.
+// Base of launchers that are told when an attempt has ended by a client: ssh, srun, Spark's driver.
 #pragma once
 
 #include <map>
@@ -26,7 +26,14 @@ class ClientLauncher : public Launcher {
   explicit ClientLauncher(LauncherRequest request) : request_(std::move(request)) {}
 
   /// The command that runs doetune-attempt for this attempt and ends with it.
-  virtual std::vector<std::string> client(const Attempt& attempt) const = 0;
+  virtual std::vector<std::string> client(const Attempt& /*attempt*/) const { return {}; }
+
+  /// Starts this command, and returns its number; or lets one client that all attempts share run
+  /// doetune-attempt, and returns nothing: then the launcher calls client_ended().
+  virtual std::optional<int> start_client(const Attempt& attempt);
+
+  /// To be called once per attempt that a shared client had begun, or could not begin.
+  void client_ended(const std::string& attempt, const ClientAnswer& answer);
 
   /// Whether to requeue an attempt that its client could not begin yet, or whose client was stopped
   /// (stop_clients) before it did; a later client will begin it.
@@ -48,6 +55,7 @@ class ClientLauncher : public Launcher {
   void end(const std::string& attempt, AttemptEnd end);
   bool has_begun(const std::string& attempt) const;  ///< and not ended
   bool any_begun() const;                            ///< whether any has begun and not ended
+  std::vector<Attempt> not_claimed() const;          ///< those submitted that have not begun
 
   /// Kills the clients; attempts that have begun continue as long as their heartbeats do.
   void stop_clients();
@@ -66,7 +74,6 @@ class ClientLauncher : public Launcher {
     bool cancelled = false;
   };
 
-  void client_ended(const std::string& attempt, const ClientAnswer& answer);
   bool report_if_ended(const std::string& attempt);
   void look();
   void erase(const std::string& attempt);

@@ -11,6 +11,7 @@
 #include "runner/launchers/pilot_launcher.h"
 #include "runner/launchers/served_launcher.h"
 #include "runner/launchers/slurm_launcher.h"
+#include "runner/launchers/spark_launcher.h"
 #include "runner/launchers/ssh_launcher.h"
 #include "runner/launchers/usable_gpus.h"
 #include "runner/processes/run_error.h"
@@ -38,6 +39,7 @@ constexpr std::array kLauncherTypes{
     LauncherType{"local", "processes on this machine", make_local},
     LauncherType{"slurm", "each run as its own job in Slurm's queue", make<SlurmLauncher>},
     LauncherType{"slurm-pilot", "all runs in one Slurm allocation", make<PilotLauncher>},
+    LauncherType{"spark", "tasks of one Spark application", make<SparkLauncher>},
     LauncherType{"ssh", "hosts reached by ssh", make<SshLauncher>},
 };
 

@@ -184,6 +184,7 @@ class RunReader {
                        *run.slurm.time_limit_s, run.timeout_s));
     }
     run.ssh = ssh(node_["ssh"]);
+    run.spark = spark(node_["spark"]);
     if (run.launcher == "ssh" && run.ssh.hosts.empty()) {
       const YAML::Node hosts = node_["ssh"] ? node_["ssh"]["hosts"] : node_["launcher"];
       fail(hosts, "run.launcher: ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}");
@@ -242,6 +243,15 @@ class RunReader {
     slurm.poll_s = seconds_at(node, "poll").value_or(slurm.poll_s);
     slurm.program = text_at(node, "program", "");
     return slurm;
+  }
+
+  SparkSettings spark(const YAML::Node& node) const {
+    SparkSettings spark;
+    spark.master = text_at(node, "master", "");
+    if (node) spark.options = texts(node["options"]);
+    spark.submit = text_at(node, "submit", "");
+    spark.program = text_at(node, "program", "");
+    return spark;
   }
 
   SshSettings ssh(const YAML::Node& node) const {

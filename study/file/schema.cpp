@@ -156,9 +156,19 @@ Schema ssh_schema() {
   });
 }
 
+Schema spark_schema() {
+  return object({
+      {"master", text(),
+       "master of spark-submit, such as yarn or spark://HOST:7077 (as Spark is configured)"},
+      {"options", list(text()), "further arguments of spark-submit, such as --num-executors, 4"},
+      {"submit", text(), "path of spark-submit (from PATH)"},
+      {"program", text(), "path of doetune-attempt on the executors' machines (the same as here)"},
+  });
+}
+
 Schema run_schema() {
   return object({
-      {"launcher", text(), "where runs are executed: local, slurm, slurm-pilot, ssh (local)"},
+      {"launcher", text(), "where runs are executed: local, slurm, slurm-pilot, spark, ssh (local)"},
       {"jobs", integer(1, 4096), "concurrent runs (1; on a cluster, what the launcher allows)"},
       {"timeout", duration(), "time limit of one attempt (10 min)"},
       {"stop_grace", duration(), "time between the request to stop and the forced stop (5 s)"},
@@ -197,6 +207,7 @@ Schema run_schema() {
       {"after_run", list(text()), "command run after each attempt"},
       {"after_all", list(text()), "command run when `doetune run` ends"},
       {"slurm", slurm_schema(), "settings of the launchers slurm and slurm-pilot"},
+      {"spark", spark_schema(), "settings of the launcher spark"},
       {"ssh", ssh_schema(), "settings of the launcher ssh"},
   });
 }
