@@ -168,7 +168,8 @@ Schema spark_schema() {
 
 Schema run_schema() {
   return object({
-      {"launcher", text(), "where runs are executed: local, slurm, slurm-pilot, spark, ssh (local)"},
+      {"launcher", text(),
+       "where runs are executed: local, slurm, slurm-pilot, spark, ssh (local)"},
       {"jobs", integer(1, 4096), "concurrent runs (1; on a cluster, what the launcher allows)"},
       {"timeout", duration(), "time limit of one attempt (10 min)"},
       {"stop_grace", duration(), "time between the request to stop and the forced stop (5 s)"},
