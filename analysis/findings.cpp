@@ -29,7 +29,7 @@ std::vector<int> picked(const ResponseAnalysis& response, const Picks& is) {
 
 /// Adds what a test with p < 0.05 found: a note unless it is significant at its level.
 void add_tested(double p, double level, Finding finding, std::vector<Finding>& found) {
-  if (p >= kSignificant) return;
+  if (p >= surfaces::kSignificant) return;
   if (p > level) {
     finding.weight = Weight::kNote;
     finding.is_in_trust = false;
@@ -214,7 +214,7 @@ void assess_assumptions(const ResponseAnalysis& response, std::vector<Finding>& 
          "check clocks, temperature and other load; plan with blocks"},
         found);
   }
-  if (diagnostics.spread && diagnostics.spread->p < kSignificant) {
+  if (diagnostics.spread && diagnostics.spread->p < surfaces::kSignificant) {
     add_tested(
         diagnostics.spread->p, response.levels.assumptions,
         {Weight::kCare,
@@ -247,7 +247,7 @@ void assess_assumptions(const ResponseAnalysis& response, std::vector<Finding>& 
                      "that between runs, so it is not used to model the variance",
                      "replicate runs where repeats scatter much and where they scatter little"});
   }
-  if (diagnostics.normality && diagnostics.normality->p < kSignificant) {
+  if (diagnostics.normality && diagnostics.normality->p < surfaces::kSignificant) {
     found.push_back({Weight::kNote,
                      fmt::format("Residuals are not normally distributed ({}): probabilities and "
                                  "intervals of single runs are approximate",

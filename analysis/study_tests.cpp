@@ -77,7 +77,7 @@ void correct_for_tests(std::vector<ResponseAnalysis>& responses) {
       const std::vector<double> own = tests_of(response);
       tests.insert(tests.end(), own.begin(), own.end());
     }
-    return holm_level(std::move(tests), kSignificant);
+    return holm_level(std::move(tests), surfaces::kSignificant);
   };
   const TestLevels levels{level(surface_tests), level(assumption_tests)};
   for (ResponseAnalysis& response : responses) response.levels = levels;

@@ -26,7 +26,7 @@ std::string lack_of_fit_words(const surfaces::Fit& fit, double significance) {
         "replicated runs",
         value);
   }
-  return p < kSignificant
+  return p < surfaces::kSignificant
              ? fmt::format("lack of fit is not significant among the tests of the study ({})",
                            value)
              : fmt::format("no sign of lack of fit ({})", value);

@@ -10,7 +10,6 @@
 
 namespace doetune::analysis {
 
-inline constexpr double kSignificant = 0.05;    ///< significance level of the tests
 inline constexpr double kPoorPrediction = 0.5;  ///< predicted R2
 
 /// Rules: predicted R2 below 0.5 is poor; below 0.8, or significant lack of fit, needs care;
@@ -28,7 +27,7 @@ struct Trust {
 std::string_view trust_name(Trust::Level level);
 
 /// `significance` is the level of the tests.
-Trust trust(const surfaces::Fit& fit, double significance = kSignificant);
+Trust trust(const surfaces::Fit& fit, double significance = surfaces::kSignificant);
 
 /// Of the surface that predicts the response: the fit, or the surface used instead.
 Trust trust(const ResponseAnalysis& response);

@@ -15,6 +15,8 @@
 
 namespace doetune::surfaces {
 
+inline constexpr double kSignificant = 0.05;  ///< significance level of the tests
+
 /// One coefficient in coded units. Values that need an error estimate are empty if there is none.
 struct Coefficient {
   std::string term;  ///< a column of the model matrix, "1", "a", "a*b", "precision[fp32]"

@@ -20,6 +20,8 @@ cmake --preset "$preset" -DDOETUNE_WITH_TESTS=ON $set_python >/dev/null
 
 # oneDNN and OpenMP are not made for the thread sanitizer, which would not see their locks.
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1
+# Freed memory waits in a short queue: with the default of 256 MB, most of the time goes to page faults.
+export ASAN_OPTIONS=quarantine_size_mb=16
 
 status=0
 log=build/$preset/tests.log

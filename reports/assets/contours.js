@@ -84,6 +84,9 @@
       doetune.format.setting(data.factors[f], settings[f]), data.factors[f].unit)).join(", ");
   }
 
+  // "90 %", or "90 % and 95 %": the probabilities with which limits are to be met.
+  const askedOf = (slice) => [...new Set(slice.limits.map(({ asked }) => asked))].join(" and ");
+
   function caption(slice) {
     const { data, response } = slice;
     const held = heldText(slice);
@@ -91,8 +94,8 @@
       (held && ", with " + held) + ". Circles: measured runs, smaller and fainter the farther " +
       "from this slice." +
       (slice.limits.length > 0 ? " Hatched: the mean of a response violates a limit. Solid lines: " +
-        "the mean just meets the limit. Dashed lines: the next run meets the limit with 95 % " +
-        "probability." : "") +
+        "the mean just meets the limit. Dashed lines: the next run meets it with the probability " +
+        "asked for, " + askedOf(slice) + "." : "") +
       (excludes(slice) ? " Grey: settings that are excluded (" +
         data.conditions.map(({ text }) => text).join("; ") + ")." : "") +
       (data.unread > 0 ? " Some of the study's constraints are not drawn here; the SVG files have " +
@@ -128,8 +131,7 @@
     const text = words(met) + " of " + of + " meets every limit on average";
     if (met === 0 || slice.limits.some(({ gap }) => gap === null)) return text + ".";
     const sure = share("gap", 0);
-    const chances = [...new Set(slice.limits.map(({ asked }) => asked))];
-    const next = " in the next run with " + chances.join(" and ") + " probability.";
+    const next = " in the next run with " + askedOf(slice) + " probability.";
     return text + ", " + (sure === met ? "and" : words(sure).toLowerCase()) + next;
   }
 

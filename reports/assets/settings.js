@@ -81,11 +81,12 @@
     const ci = element("span", { class: "ci" });
     const pi = element("span", { class: "pi" });
     const goal = element("span", { class: "goal" });
+    const expected = element("span", { class: "expected" });
     const node = element("div", { class: "prediction", "data-response": response.name },
                          element("span", { class: "name" }, response.name), mean,
                          element("span", {}, "mean, 95 %: ", ci),
-                         element("span", {}, "next run, 95 %: ", pi), goal);
-    const fill = (prediction) => {
+                         element("span", {}, "next run, 95 %: ", pi), goal, expected);
+    const fill = (prediction, chosen) => {
       const half = format.halfWidth(prediction.confidence_interval);
       mean.textContent = format.withUnit(format.numberTo(prediction.mean, half), response.unit);
       mean.title = prediction.mean;
@@ -93,9 +94,20 @@
       ci.textContent = format.interval(prediction.confidence_interval);
       pi.textContent = format.interval(prediction.prediction_interval);
       goal.textContent = goalText(response, prediction);
+      expected.textContent = chosen
+        ? "expected at the optimum: " +
+          format.numberTo(chosen.mean, format.halfWidth(chosen.confidence_interval)) +
+          ", mean, 95 %: " + format.interval(chosen.confidence_interval)
+        : "";
       node.classList.toggle("missed", prediction.goal_met === false);
     };
     return { node, fill };
+  }
+
+  // What the answer expects of each response, where the sliders are at the optimum.
+  function expectedAt({ optimum }, settings) {
+    const isOptimum = optimum && settings.every((value, f) => value === optimum.settings[f]);
+    return isOptimum ? optimum.expected : {};
   }
 
   // What the profiles show besides their curves.
@@ -143,7 +155,9 @@
 
     function update() {
       const predictions = doetune.predict(settings());
-      responses.forEach((response, r) => cards[r].fill(predictions[response.name]));
+      const expected = expectedAt(data, settings());
+      responses.forEach((response, r) =>
+        cards[r].fill(predictions[response.name], expected[response.name]));
       const by = doetune.excludedBy(data, settings());
       excluded.textContent = by.length ? "✗ These settings are excluded: " + by.join("; ") : "";
       changed(settings());
@@ -162,7 +176,10 @@
     button.addEventListener("click", reset);
     panel.addEventListener("change", () => toAddress(data.factors, settings()));
     panel.replaceChildren(element("h3", {}, "Settings"), ...sliders.map((s) => s.row), excluded, button,
-                          options(data.factors), element("h3", {}, "Predictions"), ...cards.map((c) => c.node));
+                          options(data.factors), element("h3", {}, "Predictions"),
+                          element("p", { class: "quiet" }, "By the surfaces; settings that are chosen " +
+                                  "because they look best look better than they are."),
+                          ...cards.map((c) => c.node));
     data.reference.settings.forEach((value, f) => sliders[f].set(value));
     setAll(fromAddress(data.factors));
 

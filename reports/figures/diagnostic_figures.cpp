@@ -14,7 +14,6 @@ namespace {
 
 constexpr Chart::Size kSize{330, 280, 62};
 constexpr std::size_t kMaxNamed = 5;
-constexpr double kSignificant = 0.05;
 
 /// Coordinates of a scatter plot with one point per run of a fit.
 struct Scatter {
@@ -107,7 +106,7 @@ Figure predicted_against_observed(const analysis::ResponseAnalysis& response) {
 std::string spread_title(const analysis::ResponseAnalysis& response) {
   const std::optional<surfaces::BreuschPaganTest>& spread = response.diagnostics.spread;
   if (!spread) return "Whether the variance changes with the response cannot be tested.";
-  if (spread->p >= kSignificant) {
+  if (spread->p >= surfaces::kSignificant) {
     return fmt::format("The variance is the same for high and low values ({}).",
                        analysis::p_words(spread->p));
   }
@@ -136,7 +135,8 @@ Figure residuals_against_fitted(const analysis::ResponseAnalysis& response) {
 std::string drift_title(const std::optional<surfaces::DriftTest>& drift) {
   if (!drift) return "Residuals by run number; drift cannot be tested.";
   const std::string p = analysis::p_words(drift->p);
-  if (drift->p >= kSignificant) return fmt::format("Residuals show no drift in run order ({}).", p);
+  if (drift->p >= surfaces::kSignificant)
+    return fmt::format("Residuals show no drift in run order ({}).", p);
   return fmt::format("Residuals {} in run order ({}): the system drifted.",
                      drift->slope > 0 ? "rise" : "fall", p);
 }

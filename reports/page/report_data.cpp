@@ -158,6 +158,18 @@ Json run_json(const analysis::Analysis& analysis, const study::PlannedRun& run) 
   return json;
 }
 
+/// What to expect at the optimum, by response: of those with a posterior, which the page does not
+/// have.
+Json expected_json(const surfaces::Candidate& best) {
+  Json json = Json::object();
+  for (const surfaces::ResponsePrediction& predicted : best.predictions) {
+    if (!predicted.expected || !predicted.confidence_interval) continue;
+    const auto& [low, high] = *predicted.confidence_interval;
+    json[predicted.name] = {{"mean", *predicted.expected}, {"confidence_interval", {low, high}}};
+  }
+  return json;
+}
+
 }  // namespace
 
 Json report_data(const analysis::Analysis& analysis) {
@@ -182,7 +194,8 @@ Json report_data(const analysis::Analysis& analysis) {
   }
   json["reference"] = {{"settings", at.settings}, {"name", at.name}};
   json["optimum"] = analysis.optimum ? Json{{"feasible", analysis.optimum->feasible},
-                                            {"settings", analysis.optimum->best.settings}}
+                                            {"settings", analysis.optimum->best.settings},
+                                            {"expected", expected_json(analysis.optimum->best)}}
                                      : Json();
   return json;
 }

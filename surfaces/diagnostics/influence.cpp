@@ -7,7 +7,6 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr double kSignificant = 0.05;
 constexpr double kWholeLeverage = 1 - 1e-10;
 
 /// The number of columns of the model and its blocks.

@@ -12,13 +12,12 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr const char* kGaussianProcess = "Gaussian process";
-constexpr double kSignificant = 0.05;
 constexpr std::size_t kMaxPoints = 1000;
 
 /// The candidates so far, with the squared leave-one-out residuals of those that have them.
-class Comparison {
+class SurfaceComparison {
  public:
-  Comparison(const Eigen::VectorXd& y, Transform transform)
+  SurfaceComparison(const Eigen::VectorXd& y, Transform transform)
       : z_(transformed_responses(y, transform)),
         total_(without_rounding((z_.array() - z_.mean()).square().sum(), z_)) {}
 
@@ -63,7 +62,7 @@ class Comparison {
   std::vector<Eigen::VectorXd> losses_;
 };
 
-void compare_parametric(Comparison& comparison, const ParametricRequest& request,
+void compare_parametric(SurfaceComparison& comparison, const ParametricRequest& request,
                         const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                         const Eigen::VectorXd& y, Transform transform) {
   try {
@@ -75,9 +74,9 @@ void compare_parametric(Comparison& comparison, const ParametricRequest& request
   }
 }
 
-void compare_polynomial(Comparison& comparison, const std::string& name, const doe::Model& model,
-                        const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
-                        const FitOptions& options) {
+void compare_polynomial(SurfaceComparison& comparison, const std::string& name,
+                        const doe::Model& model, const Eigen::MatrixXd& coded,
+                        const Eigen::VectorXd& y, const FitOptions& options) {
   try {
     auto fit = std::make_shared<Fit>(fit_least_squares(model, coded, y, options));
     SurfaceCandidate candidate{name, fit, {}, {}, {}, {}};
@@ -109,9 +108,9 @@ std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
   return fmt::format("it takes too long with more than {} points", kMaxPoints);
 }
 
-void compare_gaussian_process(Comparison& comparison, const std::vector<doe::Factor>& factors,
-                              const Eigen::MatrixXd& coded, const Eigen::VectorXd& y,
-                              const ChoiceOptions& options) {
+void compare_gaussian_process(SurfaceComparison& comparison,
+                              const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
+                              const Eigen::VectorXd& y, const ChoiceOptions& options) {
   const std::string problem = gaussian_process_problem(factors, coded, options.fit);
   if (!problem.empty()) return comparison.add_problem(kGaussianProcess, problem);
   try {
@@ -205,7 +204,7 @@ SurfaceChoice choose_surface(const std::vector<doe::Factor>& factors, const Eige
         "kinds of surfaces are compared by squared leave-one-out residuals: leave out "
         "the robust loss, or name the surface");
   }
-  Comparison comparison(y, options.fit.transform);
+  SurfaceComparison comparison(y, options.fit.transform);
   for (const ParametricRequest& request : options.parametric_models) {
     compare_parametric(comparison, request, factors, coded, y, options.fit.transform);
   }

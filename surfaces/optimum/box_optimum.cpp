@@ -12,8 +12,9 @@ namespace {
 
 constexpr int kMaxFactors = static_cast<int>(kMaxBoxFactors);
 // Sized at compile time, since faces are small and numerous.
-using Vector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMaxFactors, 1>;
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxFactors, kMaxFactors>;
+using SmallVector = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMaxFactors, 1>;
+using SmallMatrix =
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxFactors, kMaxFactors>;
 using Indices = std::vector<Eigen::Index>;
 
 class Faces {
@@ -55,8 +56,8 @@ class Faces {
       if (is_free && second_(open_[i], open_[i]) >= 0) return;
       (is_free ? free_ : ends_).push_back(open_[i]);
     }
-    const Matrix bend = -2 * second_(free_, free_);
-    const Eigen::LLT<Matrix> bent(bend);
+    const SmallMatrix bend = -2 * second_(free_, free_);
+    const Eigen::LLT<SmallMatrix> bent(bend);
     if (!free_.empty() && bent.info() != Eigen::Success) return;
     for (unsigned corner = 0; corner < (1U << ends_.size()); ++corner) {
       for (std::size_t i = 0; i < ends_.size(); ++i) {
@@ -67,10 +68,10 @@ class Faces {
   }
 
   /// Moves the free variables to the stationary point on the face; false if that is outside.
-  bool moves_inside(const Eigen::LLT<Matrix>& bent) {
+  bool moves_inside(const Eigen::LLT<SmallMatrix>& bent) {
     for (const Eigen::Index i : free_) at_[i] = 0;
-    const Vector gradient = linear_ + 2 * second_ * at_;
-    const Vector inside = bent.solve(gradient(free_).eval());
+    const SmallVector gradient = linear_ + 2 * second_ * at_;
+    const SmallVector inside = bent.solve(gradient(free_).eval());
     for (std::size_t i = 0; i < free_.size(); ++i) {
       const double c = inside[static_cast<Eigen::Index>(i)];
       if (!(c >= low_[free_[i]] && c <= high_[free_[i]])) return false;
@@ -85,12 +86,12 @@ class Faces {
   }
 
   double constant_;
-  Vector linear_;
-  Matrix second_;
-  Vector low_, high_;
+  SmallVector linear_;
+  SmallMatrix second_;
+  SmallVector low_, high_;
   Indices open_;         ///< variables not fixed at an end
   Indices free_, ends_;  ///< of the current face
-  Vector at_;
+  SmallVector at_;
   BoxOptimum best_;
 };
 

@@ -12,10 +12,10 @@ namespace doetune::surfaces {
 namespace {
 
 constexpr int kRandomPoints = 2'000;
-constexpr int kRandomTries = 200'000;  // for regions that forbid most settings
-constexpr std::uint64_t kSeed = 1;     // fixed, so that results are reproducible
-constexpr long kStrides = 32;          // steps per factor range in moves of two factors
-constexpr int kLanes = 64;             // parts of the work, each with its own copy of the region
+constexpr int kRandomTries = 200'000;     // for regions that forbid most settings
+constexpr std::uint64_t kSampleSeed = 1;  // fixed, so that results are reproducible
+constexpr long kStrides = 32;             // steps per factor range in moves of two factors
+constexpr int kLanes = 64;                // parts of the work, each with its own copy of the region
 
 std::size_t count(const std::vector<Settings>& choices, std::size_t limit) {
   std::size_t product = 1;
@@ -126,7 +126,7 @@ void SettingsSearch::draw_random_points() {
   Settings centre;
   for (const Settings& choice : choices_) centre.push_back(choice[choice.size() / 2]);
   add(centre);
-  RandomStream random(kSeed, 0);
+  RandomStream random(kSampleSeed, 0);
   for (int tries = 0; tries < kRandomTries && found < kRandomPoints; ++tries) {
     add(random_settings(choices_, random));
   }

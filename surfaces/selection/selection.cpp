@@ -35,7 +35,7 @@ std::tuple<double, long, Subset> rank_of(const Subset& in, double aicc) {
 }
 
 /// The number of models compared, and the models near the best AICc.
-class Comparison {
+class SubsetComparison {
  public:
   void add(const Subset& in, double aicc) {
     ++compared_;
@@ -72,7 +72,7 @@ struct Stage {
 
 class Search {
  public:
-  Search(const HereditaryTerms& terms, const SubsetScores& scores, Comparison& comparison)
+  Search(const HereditaryTerms& terms, const SubsetScores& scores, SubsetComparison& comparison)
       : terms_(terms), scores_(scores), comparison_(comparison) {}
 
   /// Stepwise path from `start`, which must have an AICc, by the best single change while it
@@ -135,7 +135,7 @@ class Search {
 
   const HereditaryTerms& terms_;
   const SubsetScores& scores_;
-  Comparison& comparison_;
+  SubsetComparison& comparison_;
 };
 
 /// The p-value of the hypothesis that all coefficients of a term are 0.
@@ -278,7 +278,7 @@ class Selector {
   HereditaryTerms terms_;
   Fit mean_;
   std::unique_ptr<SubsetScores> scores_;
-  Comparison comparison_;
+  SubsetComparison comparison_;
   Search search_;
 };
 

@@ -11,7 +11,6 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr double kSignificant = 0.05;
 constexpr const char* kMeanModel = "mean";
 constexpr const char* kSequence[] = {"linear", "interactions", "quadratic", "cubic"};
 

@@ -44,6 +44,20 @@ TEST_CASE("The data of a report predicts what the fit predicts", "[reports][data
   CHECK(data["reference"]["settings"] == nlohmann::json(analysis.optimum->best.settings));
 }
 
+TEST_CASE("The data of a report expects of the optimum what its answer does", "[reports][data]") {
+  const tests::TemporaryDirectory folder;
+  const study::StudyDirectory directory = tests::make_fccd_study(folder.path());
+  const analysis::Analysis analysis = analysis::analyse(directory);
+  const nlohmann::json expected = reports::report_data(analysis)["optimum"]["expected"];
+  // Both responses are polynomials with an error estimate, and so have a posterior.
+  REQUIRE(expected.size() == 2);
+  for (const surfaces::ResponsePrediction& predicted : analysis.optimum->best.predictions) {
+    CHECK(expected[predicted.name]["mean"] == *predicted.expected);
+    CHECK(expected[predicted.name]["confidence_interval"] ==
+          nlohmann::json{predicted.confidence_interval->low, predicted.confidence_interval->high});
+  }
+}
+
 TEST_CASE("The data of a report says what the study excludes", "[reports][data]") {
   const tests::TemporaryDirectory folder;
   const study::StudyDirectory directory = tests::make_constrained_study(folder.path());

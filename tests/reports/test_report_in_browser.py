@@ -25,6 +25,14 @@ class ReportInBrowser(PublishedReport):
             self.near(predictions[name]["mean"], wanted["mean"])
             self.assertEqual(predictions[name]["goal_met"], wanted["goal_met"])
 
+    def test_the_optimum_has_its_expected_mean_beside_the_prediction(self):
+        shown = lambda: [card.text for card in self.browser.find_elements(By.CSS_SELECTOR, ".expected")]
+        self.assertEqual(len(shown()), len(self.optimum["responses"]))
+        for text, (name, wanted) in zip(shown(), self.optimum["responses"].items()):
+            self.near(float(text.split(": ")[1].split(",")[0]), wanted["expected"], 1e-2)
+        self.browser.find_element(By.ID, "slider-batch_size").send_keys(Keys.END)
+        self.assertEqual(set(shown()), {""})
+
     def test_every_slider_moves_the_numbers(self):
         for name in FACTORS:
             slider = self.browser.find_element(By.ID, f"slider-{name}")
