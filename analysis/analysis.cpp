@@ -281,7 +281,8 @@ bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces:
 }
 
 OptimumDetails details_of(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum,
-                          const std::vector<surfaces::Interval>& ranges) {
+                          const std::vector<surfaces::Interval>& ranges,
+                          surfaces::LimitsAre limits) {
   OptimumDetails details;
   details.indifferent = true;
   for (std::size_t r = 0; r < ranges.size(); ++r) {
@@ -299,7 +300,7 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
   if (has_uncertain_ramp(request, optimum, ranges)) {
     details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
     details.equivalents = surfaces::equivalents(request, optimum.best);
-    details.pareto = surfaces::pareto_front(request);
+    details.pareto = surfaces::pareto_front(request, limits);
   }
   details.robustness = surfaces::robustness(request, optimum.best.settings);
   if (!optimum.feasible) details.relaxations = surfaces::relaxations(request);
@@ -346,7 +347,7 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
     if (!analysis.optimum_problem.empty()) return;
     analysis.optimum = surfaces::find_optimum(request);
     analysis.optimum->at_bound = surfaces::improving_ends(request, *analysis.optimum);
-    analysis.details = details_of(request, *analysis.optimum, ranges);
+    analysis.details = details_of(request, *analysis.optimum, ranges, options.limits);
     if (analysis.details->indifferent) analysis.optimum->at_bound.clear();
   } catch (const std::invalid_argument& error) {
     if (analysis.optimum_problem.empty()) analysis.optimum_problem = error.what();

@@ -104,6 +104,7 @@ struct AnalysisOptions {
   std::map<std::string, surfaces::Goal> goals;  ///< by response
   std::map<std::string, double> hold;           ///< factors fixed at a level, natural units
   bool with_confirmation = false;  ///< confirmation and baseline runs are fitted as well
+  surfaces::LimitsAre limits = surfaces::LimitsAre::kDirections;  ///< in the Pareto front
 };
 
 /// What is reported about an optimum besides its settings; inapplicable parts are empty.

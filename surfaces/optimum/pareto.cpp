@@ -18,12 +18,24 @@ namespace {
 constexpr std::size_t kMaxLookedAt = 1'000'000;
 constexpr int kDraws = 2'000;
 
-std::vector<const GoalResponse*> goals_of(const OptimumRequest& request) {
+std::vector<const GoalResponse*> directions_of(const OptimumRequest& request, LimitsAre limits) {
   std::vector<const GoalResponse*> goals;
   for (const GoalResponse& response : request.responses) {
-    if (counts(response)) goals.push_back(&response);
+    if (!counts(response)) continue;
+    if (limits == LimitsAre::kDirections || !response.goal->is_limit()) goals.push_back(&response);
   }
   return goals;
+}
+
+/// The rows that may be proposed: those that complete and, if limits are constraints, meet them.
+std::vector<Eigen::Index> allowed_rows(const OptimumRequest& request, const Eigen::MatrixXd& coded,
+                                       LimitsAre limits) {
+  std::vector<Eigen::Index> rows = feasible_rows(request, coded);
+  if (limits == LimitsAre::kDirections || rows.empty()) return rows;
+  const std::vector<Score> scores = Scorer(request).scores(coded);
+  std::erase_if(rows,
+                [&](Eigen::Index i) { return scores[static_cast<std::size_t>(i)].violation > 0; });
+  return rows;
 }
 
 /// One row per goal, one column per point.
@@ -44,13 +56,13 @@ struct Front {
 };
 
 Front searched_front(const OptimumRequest& request, const SettingsSearch& search,
-                     const std::vector<const GoalResponse*>& goals) {
+                     const std::vector<const GoalResponse*>& goals, LimitsAre limits) {
   std::vector<const Surface*> surfaces;
   for (const GoalResponse* goal : goals) surfaces.push_back(goal->surface);
   const ResponsesTogether together(surfaces);
   std::vector<Front> parts(search.block_count());
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
-    const std::vector<Eigen::Index> rows = feasible_rows(request, block.coded);
+    const std::vector<Eigen::Index> rows = allowed_rows(request, block.coded, limits);
     if (rows.empty()) return;
     const Eigen::MatrixXd natural = block.natural(rows, Eigen::all);
     const Eigen::MatrixXd costs = costs_of(goals, together.at(block.coded(rows, Eigen::all)));
@@ -125,12 +137,12 @@ double cost(const Goal& goal, double y) {
   return std::max({0.0, goal.low - y, y - goal.high});
 }
 
-ParetoFront pareto_front(const OptimumRequest& request, std::size_t most) {
-  const std::vector<const GoalResponse*> goals = goals_of(request);
+ParetoFront pareto_front(const OptimumRequest& request, LimitsAre limits, std::size_t most) {
+  const std::vector<const GoalResponse*> goals = directions_of(request, limits);
   if (goals.size() < 2) return {};
   const SettingsSearch search(request.factors, request.region, request.hold,
                               std::min(kMaxLookedAt, request.max_enumerated));
-  const Front front = searched_front(request, search, goals);
+  const Front front = searched_front(request, search, goals, limits);
   if (front.natural.rows() == 0) return {};
   const std::vector<Eigen::Index> chosen = thinned(front.costs, most);
   ParetoFront result{std::vector<ParetoPoint>(chosen.size()), search.is_exhaustive()};

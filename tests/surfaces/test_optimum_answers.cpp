@@ -210,6 +210,35 @@ TEST_CASE("No usable setting dominates the Pareto front", "[surfaces][pareto]") 
   CHECK(surfaces::pareto_front(request_for({{"y", &hill, kHigh}})).points.empty());
 }
 
+TEST_CASE("A front within limits has the best of what meets them, however little that is",
+          "[surfaces][pareto]") {
+  const surfaces::Fit hill = measured_hill(0.1, 4), cost = measured_cost(4),
+                      bound = measured_cost(4);
+  const auto request = request_for({{"y", &hill, kHigh},
+                                    {"cost", &cost, kLow},
+                                    {"bound", &bound, Goal{GoalType::kAtMost, 0, 4.5}}});
+  const auto within = [](const surfaces::ParetoPoint& point) {
+    return point.candidate.predictions[2].mean <= 4.5;
+  };
+  const auto all = surfaces::pareto_front(request).points;
+  const auto allowed = surfaces::pareto_front(request, surfaces::LimitsAre::kConstraints).points;
+  REQUIRE(allowed.size() == 50);
+  CHECK(std::all_of(allowed.begin(), allowed.end(), within));
+  CHECK(std::count_if(all.begin(), all.end(), within) < 10);  // thinned for the whole range
+  double highest = 0;
+  for (const double a : request.factors[0].usable_settings()) {
+    for (const double b : request.factors[1].usable_settings()) {
+      if (bound.response(Eigen::Vector2d(a, b)) > 4.5) continue;
+      highest = std::max(highest, hill.response(Eigen::Vector2d(a, b)));
+    }
+  }
+  CHECK(allowed.front().candidate.predictions[0].mean == Approx(highest));
+  const auto none = request_for({{"y", &hill, kHigh},
+                                 {"cost", &cost, kLow},
+                                 {"bound", &bound, Goal{GoalType::kAtMost, 0, 3}}});
+  CHECK(surfaces::pareto_front(none, surfaces::LimitsAre::kConstraints).points.empty());
+}
+
 TEST_CASE("Goals that contradict each other say what each limit costs", "[surfaces][relaxations]") {
   // cost = 10 + 5 a + b at most 4 needs a at -1; rate = 5 a at least 2 needs a of 0.4.
   const surfaces::Fit cost = measured_cost(5);
