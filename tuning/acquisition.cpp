@@ -21,6 +21,17 @@ std::vector<double> normal_points() {
   return points;
 }
 
+/// The probability that a normal variable lies between two ends; where it underflows, a number that
+/// still decreases with the distance, so that of hopeless points the nearest is the best.
+double probability_between(double mean, double deviation, double low, double high) {
+  constexpr double kUnderflow = 1e-100;
+  const double to_low = (low - mean) / deviation, to_high = (high - mean) / deviation;
+  const double probability = std::isinf(high) ? surfaces::normal_probability(-to_low)
+                                              : surfaces::normal_probability(to_high) -
+                                                    surfaces::normal_probability(to_low);
+  return std::max(probability, kUnderflow / (1 + std::max({0.0, to_low, -to_high})));
+}
+
 /// The probability that the mean lies between two ends, at each point.
 Eigen::VectorXd probability_between(const Means& means, double low, double high) {
   Eigen::VectorXd sums = Eigen::VectorXd::Zero(means.mean.rows());
@@ -28,11 +39,7 @@ Eigen::VectorXd probability_between(const Means& means, double low, double high)
     for (Eigen::Index i = 0; i < sums.size(); ++i) {
       const double mean = means.mean(i, draw);
       const double deviation = std::max(means.deviation(i, draw), 1e-12 * (1 + std::abs(mean)));
-      const auto below = [&](double end) {
-        return std::isinf(end) ? (end > 0 ? 1 : 0)
-                               : surfaces::normal_probability((end - mean) / deviation);
-      };
-      sums[i] += std::max(0.0, below(high) - below(low));
+      sums[i] += probability_between(mean, deviation, low, high);
     }
   }
   return sums / static_cast<double>(means.mean.cols());
@@ -125,7 +132,7 @@ Eigen::VectorXd Acquisition::worth(const std::optional<Incumbent>& incumbent,
   parallel_for(static_cast<int>((count + kTogether - 1) / kTogether), problem_.threads, [&](int t) {
     const Eigen::Index first = t * kTogether;
     for (Eigen::Index i = first; i < std::min(count, first + kTogether); ++i) {
-      if (worth[i] > 0) worth[i] *= improvement(*incumbent, i, inflation);
+      worth[i] = worth[i] > kHopeless ? worth[i] * improvement(*incumbent, i, inflation) : 0;
     }
   });
   return worth;

@@ -30,6 +30,9 @@ class Acquisition {
   /// The best of these points; empty if none rather meets the limits than not.
   std::optional<Incumbent> incumbent() const;
 
+  /// A worth below this is one of nothing: it only orders points that are hopeless.
+  static constexpr double kHopeless = 1e-30;
+
   /// The expected improvement on the incumbent where a run completes and meets the limits, with
   /// predictive standard deviations `inflation` times those of the models; without an incumbent
   /// the probability of both.

@@ -165,6 +165,18 @@ class Proposer {
     return Proposal{candidates.settings(chosen), {}, completes[chosen], 1, true};
   }
 
+  /// A worth of 0 for what has been run: where nothing can meet the limits, repeats show nothing
+  /// new.
+  void leave_out_runs(const surfaces::Block& candidates, Eigen::VectorXd& worth) const {
+    for (Eigen::Index i = 0; i < candidates.size(); ++i) {
+      const Settings settings = candidates.settings(i);
+      if (std::any_of(so_far_.begin(), so_far_.end(),
+                      [&](const Observation& run) { return run.settings == settings; })) {
+        worth[i] = 0;
+      }
+    }
+  }
+
   Proposal most_improving(const surfaces::Block& candidates, const Eigen::VectorXd& costs) {
     const Utility utility(problem_, so_far_);
     const auto at = [&](const Eigen::MatrixXd& coded, Draws draws) {
@@ -174,7 +186,9 @@ class Proposer {
     const auto best = at(models().completed(), Draws::kAll).incumbent();
     const Acquisition all = at(candidates.coded, Draws::kLikeliest);
     const auto chosen = [&](double inflation) {
-      const Eigen::VectorXd worth_of_all = all.worth(likeliest_best, inflation);
+      Eigen::VectorXd worth_of_all = all.worth(likeliest_best, inflation);
+      if (worth_of_all.maxCoeff() < Acquisition::kHopeless)
+        leave_out_runs(candidates, worth_of_all);
       const std::vector<Eigen::Index> rows = highest(worth_of_all.cwiseQuotient(costs), kFinalists);
       const Acquisition finalists = at(candidates.coded(rows, Eigen::all), Draws::kAll);
       const Eigen::VectorXd worth = finalists.worth(best, inflation);

@@ -140,6 +140,32 @@ TEST_CASE("settings that meet a limit are sought before better ones") {
   CHECK(optimum->best.settings[0] == 2);
 }
 
+TEST_CASE("where no settings can meet a limit, none is run twice, and the nearest are among them") {
+  // Of a, so that a = 0 is nearest. The probabilities to meet the limit are 0 in floating point.
+  const double sign = GENERATE(1, -1);
+  Problem problem = plane_problem();
+  Objective limit = at_most("latency", -1e4);
+  if (sign < 0) {
+    limit = objective("latency", doe::GoalType::kAtLeast);
+    limit.goal.low = 1e4;
+  }
+  problem.objectives.push_back(limit);
+  const auto run = [&](const Settings& settings) {
+    return Observation{settings, true, {{"y", hill(settings)}, {"latency", sign * settings[0]}}};
+  };
+  std::vector<Observation> so_far;
+  for (const Settings& settings : {Settings{5, 5}, {6, 2}, {10, 0}, {8, 9}, {4, 8}, {9, 4}}) {
+    so_far.push_back(run(settings));
+  }
+  std::set<Settings> proposed;
+  for (int i = 0; i < 5; ++i) {
+    const Settings next = next_runs(problem, so_far).front().settings;
+    CHECK(proposed.insert(next).second);
+    so_far.push_back(run(next));
+  }
+  CHECK((*proposed.begin())[0] == 0);
+}
+
 TEST_CASE("a search goes on where a model cannot be fitted, and ends with the last configuration") {
   Problem problem = plane_problem();
   SECTION("constant responses") {
