@@ -100,22 +100,30 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
   return counts.completed + counts.infeasible == counts.planned ? kDone : kRunsMissing;
 }
 
-/// Runs an open study according to the options.
-int execute_plan(const Options& options, study::StudyDirectory& directory) {
+/// Which runs the options select, but for --rerun. Throws UsageError.
+runner::RunOptions selected_runs(const Options& options, const study::StudyDirectory& directory) {
   runner::RunOptions run = run_options(options);
-  LiveReport live(options, directory);  // first: launchers start threads
   if (options.has("only") && options.text("only").empty()) {
     throw UsageError("doetune run: --only needs run numbers, e.g. 3,7-9");
   }
+  if (options.has("only") && options.has("rerun")) {
+    throw UsageError("doetune run: give --only or --rerun, not both");
+  }
   run.only = parse_run_numbers("--only", options.text("only"),
                                static_cast<int>(directory.plan.runs.size()));
+  if (options.has("retry")) run.again = parse_statuses(options.text("retry"));
+  return run;
+}
+
+/// Runs an open study according to the options.
+int execute_plan(const Options& options, study::StudyDirectory& directory) {
+  runner::RunOptions run = selected_runs(options, directory);
+  LiveReport live(options, directory);  // before the launcher, which starts threads
   const auto launcher = make_launcher(options, directory);
   if (options.has("rerun")) {
-    if (options.has("only")) throw UsageError("doetune run: give --only or --rerun, not both");
     run.only = add_repeats(directory, runs_to_rerun(options.text("rerun"), directory),
                            options.has("dry-run"));
   }
-  if (options.has("retry")) run.again = parse_statuses(options.text("retry"));
   if (options.has("dry-run")) {
     const auto planned = runner::planned_attempts(directory, run, *launcher);
     options.json() ? print_dry_run_json(directory, planned) : print_dry_run(directory, planned);

@@ -79,13 +79,12 @@ tuning::SearchLimits limits_of(const Options& options, const study::Study& study
 /// Runs a search until it ends, for a reason.
 class SearchLoop {
  public:
-  SearchLoop(const Options& options, const tuning::SearchLimits& limits,
+  SearchLoop(const Options& options, const tuning::SearchLimits& limits, int batch,
              study::StudyDirectory& directory)
       : directory_(directory),
         search_(directory, limits),
         run_(run_options(options)),
-        batch_(
-            positive_option(options, "batch", tuning::default_batch(directory.study, limits.jobs))),
+        batch_(batch),
         launcher_(make_launcher(options, directory)),
         problem_(tuning::problem_of(directory.study)),
         printer_(directory.study, runner::ProgressOutput::of(stderr)) {}
@@ -184,12 +183,12 @@ class SearchLoop {
 };
 
 /// Searches and confirms; as long as that fails and there are runs left, goes on.
-int tune_directory(const Options& options, study::StudyDirectory& directory) {
-  const tuning::SearchLimits limits = limits_of(options, directory.study);
+int tune_directory(const Options& options, const tuning::SearchLimits& limits, int batch,
+                   study::StudyDirectory& directory) {
   std::optional<int> confirmed;
   while (true) {
     const std::size_t before = directory.plan.runs.size();
-    SearchLoop loop(options, limits, directory);
+    SearchLoop loop(options, limits, batch, directory);
     loop.run();
     if (loop.interrupted()) return conclude_interrupted(directory, "tune");
     if (loop.gave_up()) {
@@ -234,8 +233,12 @@ int command_tune(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = search_directory(options, Executes::kDoetune);
   try {
+    // Mistakes in options are reported before the address of the report is printed.
+    const tuning::SearchLimits limits = limits_of(options, directory.study);
+    const int batch =
+        positive_option(options, "batch", tuning::default_batch(directory.study, limits.jobs));
     LiveReport live(options, directory, search_budget(options, directory.study));
-    return live.finish(tune_directory(options, directory));
+    return live.finish(tune_directory(options, limits, batch, directory));
   } catch (const runner::RunError& error) {
     report_with_location(directory.study, error);
   }

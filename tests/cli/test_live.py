@@ -140,6 +140,14 @@ class Live(CliCase):
         process.communicate(timeout=120)
         self.assertIn('id="search"', (self.directory / "tune/report/report.html").read_text())
 
+    def test_mistakes_in_options_are_reported_before_the_address(self):
+        self.doetune("plan", "tune.yaml")
+        for command, option, value in (("run", "--only", "99"), ("run", "--retry", "nothing"), ("run", "--jobs", "0"),
+                                       ("tune", "--tolerance", "much"), ("tune", "--batch", "0")):
+            told = self.error_of(command, "tune", "--live", option, value, expect=2)
+            self.assertIn(option, told)
+            self.assertNotIn("Live report", told)
+
     def test_a_port_that_cannot_be_used(self):
         self.doetune("plan", "tune.yaml")
         with socket.socket() as taken:
