@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/format.h"
 #include "base/json_format.h"
 #include "cli/commands/commands.h"
@@ -27,6 +29,15 @@ std::string expected_time(const study::Study& study, std::size_t runs) {
                      analysis::duration_text(study.run.timeout_s));
 }
 
+/// A list of terms without "1" is rarely meant.
+std::string note_on_constant(const study::Study& study) {
+  const std::vector<std::string> terms = study.model.term_names();
+  if (std::find(terms.begin(), terms.end(), "1") != terms.end()) return "";
+  return "note: the model has no term \"1\": every response is taken to be 0 in the centre of the "
+         "ranges; "
+         "begin the list with \"1\" unless that is so";
+}
+
 void print_plan(const study::StudyDirectory& directory) {
   const study::Study& study = directory.study;
   const doe::Evaluation& evaluation = directory.plan.evaluation;
@@ -42,6 +53,9 @@ void print_plan(const study::StudyDirectory& directory) {
   for (const std::string& note : directory.plan.notes) fmt::print("note: {}\n", note);
   for (const std::string& note : notes_on_command(study))
     fmt::print("{}\n", wrapped(note, 2, kColumns));
+  if (const std::string note = note_on_constant(study); !note.empty()) {
+    fmt::print("{}\n", wrapped(note, 2, kColumns));
+  }
 }
 
 json::Format<study::StudyDirectory> planned_format(const std::string& hash = "") {

@@ -92,6 +92,12 @@ class CommandLine(CliCase):
             self.assertAlmostEqual(float(row["y"]), 10 - a * a - (b - 1) ** 2, delta=0.011)
             self.assertEqual(row["status"], "completed")
 
+    def test_a_model_without_a_constant_is_noted(self):
+        for model, noted in (('[a, b]', True), ('["1", a, b]', False), ("linear", False)):
+            self.write("model.yaml", STUDY + f"model: {model}\n")
+            shown = self.doetune("plan", "model.yaml", "-o", f"model-{noted}-{len(model)}").stdout
+            self.assertEqual('the model has no term "1"' in shown, noted, shown)
+
     def test_whole_plots_and_a_budget(self):
         (self.directory / "split.yaml").write_text(
             STUDY.replace("baseline: 1", "baseline: 1, hard_to_change: true")

@@ -66,7 +66,7 @@ command: [./bench, "{batch}", "{host}", "{port}"]
 factors:
   instances: {levels: [1, 2, 4], hard_to_change: true}
   batch: {low: 1, high: 16}
-model: [instances, batch]
+model: ["1", instances, batch]
 design: {type: d-optimal, runs: 8, whole_plots: 4}
 responses:
   throughput: {unit: images/s, goal: maximize}
