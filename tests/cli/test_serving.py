@@ -18,7 +18,7 @@ NULL_SERVER = DOETUNE.parent / "null_server"
 ENVIRONMENT = DOETUNE.parent.parent / "llama-cpp-environment"  # kept, so that it is installed once
 
 # The options of each server that the studies use, by its own argument parser: vllm/engine/arg_utils.py
-# and vllm/entrypoints of vLLM 0.33.0, sglang/srt/arg_groups/fields of SGLang 0.5.23, Triton's user guide.
+# and vllm/entrypoints of vLLM 0.33.0, sglang/srt/arg_groups/fields of SGLang 0.5.23, command_line_parser.cc of Triton.
 OPTIONS = {
     "vllm": """--host --port --max-model-len --tensor-parallel-size --max-num-seqs --max-num-batched-tokens
         --kv-cache-dtype --block-size --speculative-config --enable-chunked-prefill --no-enable-chunked-prefill""",
@@ -69,10 +69,12 @@ class Serving(CliCase):
 
     def null_run(self, name, program, load, port="--port"):
         self.adapted(name, (r"  gpus_per_run: .*\n", ""), load)
-        (self.directory / "bin").mkdir()
+        for folder in ("bin", "tmp"):
+            (self.directory / folder).mkdir()
         stand_in = STAND_IN.format(options=OPTIONS[name], port=port, server=str(NULL_SERVER))
         self.write_program(f"bin/{program}", stand_in)
         record = self.run_one(name, {"PATH": f"{self.directory}/bin:/usr/bin:/bin",
+                                       "TMPDIR": f"{self.directory}/tmp",
                                        "PYTHONPATH": f"{self.directory}/modules"})
         self.assertEqual(record["status"], "completed", record.get("reason"))
         self.assertIn("set_up_s", record)
@@ -99,6 +101,7 @@ class Serving(CliCase):
         record = self.null_run("triton", "tritonserver", (r"concurrency: \{low: 1, high: 512, type: integer, baseline: 8", "concurrency: {low: 2, high: 4, type: integer"), port="--http-port")
         self.assertGreaterEqual(record["responses"]["concurrency"], 2)
         self.assertGreater(record["responses"]["requests_per_second"], 0)
+        self.assertEqual(list((self.directory / "tmp").glob("*/resnet50")), [])  # no copy is left behind
 
     def test_the_template_is_such_a_study(self):
         self.doetune("init", "--template", "serving", "serving.yaml")
