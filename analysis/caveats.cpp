@@ -64,7 +64,7 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
   std::vector<std::string> poor, lacking, rough, others;
   for (const ResponseAnalysis& response : analysis.responses) {
     const std::string& name = response.response.name;
-    if (!response.fit) {
+    if (response.surface() == nullptr) {
       caveats.push_back(fmt::format("{} has no fit: {}.", name, response.problem));
       continue;
     }
@@ -104,10 +104,14 @@ void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& cav
     names.resize(kMaxNames);
     names.push_back(fmt::format("{} more factors", more));
   }
-  caveats.push_back(fmt::format(
-      "The best {} of {} {}: better settings may lie outside.",
-      names.size() == 1 ? "setting" : "settings", listed(names),
-      names.size() == 1 ? "lies at the end of its range" : "lie at the ends of their ranges"));
+  const bool one = names.size() == 1;
+  caveats.push_back(
+      fmt::format("The best {} of {} {}: better settings may lie outside. If the system allows "
+                  "more, widen {} in "
+                  "a copy of the study file.",
+                  one ? "setting" : "settings", listed(names),
+                  one ? "lies at the end of its range" : "lie at the ends of their ranges",
+                  one ? "it" : "them"));
 }
 
 }  // namespace

@@ -21,30 +21,19 @@ std::string yaml_scalar(const doe::Factor& factor, double natural) {
   return quoted + "\"";
 }
 
-}  // namespace
-
-std::string settings_as_yaml(const std::vector<doe::Factor>& factors,
-                             const std::vector<double>& settings) {
-  std::string text;
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    text += fmt::format("{}: {}\n", factors[f].name, yaml_scalar(factors[f], settings[f]));
-  }
-  return text;
-}
-
-std::string settings_as_command(const study::Study& study, const std::vector<double>& settings) {
-  if (study.command.empty() && study.workload.empty()) return "";
+std::map<std::string, std::string> values_by_name(const study::Study& study,
+                                                  const std::vector<double>& settings) {
   std::map<std::string, std::string> values;
   for (const study::Setting& setting : study.settings) values[setting.name] = setting.text;
   for (std::size_t f = 0; f < study.factors.size(); ++f) {
     values[study.factors[f].name] = study.factors[f].format(settings[f]);
   }
-  std::vector<std::string> words = study.command;
-  if (words.empty()) {
-    words = {"doetune", "workload", study.workload};
-    for (const auto& [name, value] : values)
-      words.insert(words.end(), {"--" + name, "{" + name + "}"});
-  }
+  return values;
+}
+
+/// The words with their placeholders filled, quoted for a shell; empty if they contain no factor.
+std::string filled_line(const study::Study& study, const std::vector<std::string>& words,
+                        const std::map<std::string, std::string>& values) {
   std::string line;
   const std::vector<std::string> factors = study.factor_names();
   const std::set<std::string> names(factors.begin(), factors.end());
@@ -58,6 +47,32 @@ std::string settings_as_command(const study::Study& study, const std::vector<dou
     line += (line.empty() ? "" : " ") + study::shell_quoted(filled);
   }
   return has_factor ? line : "";
+}
+
+}  // namespace
+
+std::string settings_as_yaml(const std::vector<doe::Factor>& factors,
+                             const std::vector<double>& settings) {
+  std::string text;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    text += fmt::format("{}: {}\n", factors[f].name, yaml_scalar(factors[f], settings[f]));
+  }
+  return text;
+}
+
+std::string settings_as_command(const study::Study& study, const std::vector<double>& settings) {
+  const auto values = values_by_name(study, settings);
+  if (!study.command.empty()) return filled_line(study, study.command, values);
+  if (study.workload.empty()) return "";
+  std::vector<std::string> words = {"doetune", "workload", study.workload};
+  for (const auto& [name, value] : values)
+    words.insert(words.end(), {"--" + name, "{" + name + "}"});
+  return filled_line(study, words, values);
+}
+
+std::string settings_as_server_command(const study::Study& study,
+                                       const std::vector<double>& settings) {
+  return filled_line(study, study.run.server.set_up, values_by_name(study, settings));
 }
 
 }  // namespace doetune::analysis

@@ -18,4 +18,8 @@ std::string settings_as_yaml(const std::vector<doe::Factor>& factors,
 /// if its command contains no factor.
 std::string settings_as_command(const study::Study& study, const std::vector<double>& settings);
 
+/// The command that starts the server of `run.set_up`, likewise; empty if it has no factor.
+std::string settings_as_server_command(const study::Study& study,
+                                       const std::vector<double>& settings);
+
 }  // namespace doetune::analysis

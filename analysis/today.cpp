@@ -1,7 +1,10 @@
 #include "analysis/today.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
 #include "analysis/trust.h"
@@ -23,6 +26,19 @@ bool can_gain(const Analysis& analysis) {
                                             trust(response).level == Trust::Level::kPoor;
                                    });
   return !indifferent && (unknown || !is_at_today(analysis));
+}
+
+std::string left_out_without_baseline(const Analysis& analysis) {
+  std::vector<std::string> without;
+  for (const doe::Factor& factor : factors_of(analysis)) {
+    if (!factor.baseline) without.push_back(factor.name);
+  }
+  if (without.empty()) return "";
+  return fmt::format(
+      "Without a baseline of {}, no gain over the settings in use today is predicted, and "
+      "confirmation "
+      "runs measure none.",
+      without.size() == factors_of(analysis).size() ? "the factors" : listed(without));
 }
 
 std::optional<MeasuredToday> measured_today(const Analysis& analysis,

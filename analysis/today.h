@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "analysis/analysis.h"
 
@@ -13,6 +14,9 @@ bool is_at_today(const Analysis& analysis);
 /// Whether a change of the baseline is predicted to be better, or the surfaces predict too poorly
 /// to exclude it; true if there is no baseline.
 bool can_gain(const Analysis& analysis);
+
+/// What is left out because factors have no baseline, as a sentence; empty if all have one.
+std::string left_out_without_baseline(const Analysis& analysis);
 
 struct MeasuredToday {
   surfaces::Prediction mean;  ///< on the scale of the fit

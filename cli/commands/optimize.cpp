@@ -100,6 +100,11 @@ std::string difference_text(const analysis::Analysis& analysis, const surfaces::
 }
 
 void print_gains(const analysis::Analysis& analysis) {
+  if (const std::string left_out = analysis::left_out_without_baseline(analysis);
+      !left_out.empty()) {
+    fmt::print("\n{}\n", wrapped(left_out, 0, kColumns));
+    return;
+  }
   if (analysis.details->gains.empty() || !analysis::can_gain(analysis)) return;
   TextTable table({"relative to the baseline", "gain", "95 %", "ratio"});
   for (const surfaces::Gain& gain : analysis.details->gains) {

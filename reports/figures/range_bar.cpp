@@ -72,9 +72,10 @@ std::string range_bar(const surfaces::ResponsePrediction& predicted, const surfa
                    {"width", fmt::format("{}", kBarWidth)},
                    {"height", fmt::format("{}", kBarHeight)},
                    {"role", "img"}});
-  svg.element("title",
-              "Shaded: meets the goal. Thin: next run, 95 %. Thick: mean, 95 %. Dot: predicted. "
-              "Diamond: confirmed. Square: baseline.");
+  svg.element("title", fmt::format("{}Thin: next run, 95 %. Thick: mean, 95 %. Dot: predicted.{}{}",
+                                   limited ? "Shaded: meets the goal. " : "",
+                                   confirmed ? " Diamond: confirmed." : "",
+                                   now ? " Square: baseline." : ""));
   if (limited) {
     draw_bar(svg, span.position(goal->met_low()), span.position(goal->met_high()), kBarHeight,
              {{"fill", series_colour(2)}, {"fill-opacity", "0.28"}});

@@ -138,6 +138,7 @@ void write_forms(const Page& page, Markup& out) {
   const std::vector<double>& settings = page.analysis.optimum->best.settings;
   out.element("h3", "The configuration, to copy");
   out.open("div", {{"class", "copies"}});
+  write_form("as the server's command", analysis::settings_as_server_command(study, settings), out);
   write_form("as a command", analysis::settings_as_command(study, settings), out);
   write_form("as YAML", analysis::settings_as_yaml(study.factors, settings), out);
   out.close();
@@ -146,6 +147,11 @@ void write_forms(const Page& page, Markup& out) {
 /// The gain of every ramp goal, or of all responses if there is none; measured gains if available.
 void write_gains(const Answer& answer, Markup& out) {
   const analysis::Analysis& analysis = answer.analysis();
+  if (const std::string left_out = analysis::left_out_without_baseline(analysis);
+      !left_out.empty()) {
+    out.element("p", left_out);
+    return;
+  }
   if (!analysis.details || analysis.details->gains.empty() || !analysis::can_gain(analysis) ||
       analysis::is_at_today(analysis)) {
     return;

@@ -80,6 +80,34 @@ TEST_CASE("The report as Markdown has every section and figure of the page",
   CHECK(text.find("<svg") == std::string::npos);
 }
 
+TEST_CASE("A report says what a missing baseline leaves out", "[reports][html]") {
+  const auto page_without = [](const std::string& baseline) {
+    const tests::TemporaryDirectory folder;
+    const study::StudyDirectory directory = tests::make_fccd_study(
+        folder.path(),
+        std::regex_replace(tests::fccd_study_text(), std::regex(baseline + ", baseline: 1"), "$1"));
+    return static_part(reports::report_html(analysis::analyse(directory)));
+  };
+  CHECK_THAT(page_without("(unit: Hz)"), Contains("Without a baseline of decode_rate, no gain") &&
+                                             !Contains("Square: baseline"));
+  CHECK_THAT(page_without("(integer|Hz)"), Contains("Without a baseline of the factors, no gain"));
+  CHECK_THAT(page_without("(none)"),
+             !Contains("Without a baseline") && Contains("Square: baseline"));
+}
+
+TEST_CASE("The configuration to copy has the server's command as well", "[reports][html]") {
+  const tests::TemporaryDirectory folder;
+  const study::StudyDirectory directory = tests::make_fccd_study(
+      folder.path(),
+      tests::fccd_study_text() +
+          "run: {set_up: [./serve, --executors, '{executors_per_gpu}', --port, '{port}'],"
+          " ready: 'http://{host}:{port}/health'}\n");
+  const reports::ReportFiles files =
+      reports::write_report(analysis::analyse(directory), directory.report(), {"md"});
+  CHECK_THAT(study::read_file(files.pages.front()),
+             Contains("\nas the server's command\n\n```\n./serve --executors 2 --port '{port}'"));
+}
+
 TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {
   const std::string evil = "</script><img src=x onerror=alert(1)>\"'&<!-- \x01\xff";
   ReportCase study;
