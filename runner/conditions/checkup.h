@@ -18,7 +18,7 @@ struct MachineState {
   std::optional<double> disk_free_bytes;  ///< for this user, in the directory's file system
   std::optional<double> disk_total_bytes;
   std::optional<bool> clock_synchronised;  ///< as reported by the kernel
-  std::map<std::string, bool> programs;    ///< whether git, sbatch, ssh, java and mpirun are in PATH
+  std::map<std::string, bool> programs;  ///< whether git, sbatch, ssh, java and mpirun are in PATH
 };
 
 /// Samples the load of the processors for 0.3 s.
