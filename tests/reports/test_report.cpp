@@ -96,16 +96,25 @@ TEST_CASE("A report says what a missing baseline leaves out", "[reports][html]")
 }
 
 TEST_CASE("The configuration to copy has the server's command as well", "[reports][html]") {
-  const tests::TemporaryDirectory folder;
-  const study::StudyDirectory directory = tests::make_fccd_study(
-      folder.path(),
-      tests::fccd_study_text() +
-          "run: {set_up: [./serve, --executors, '{executors_per_gpu}', --port, '{port}'],"
-          " ready: 'http://{host}:{port}/health'}\n");
-  const reports::ReportFiles files =
-      reports::write_report(analysis::analyse(directory), directory.report(), {"md"});
-  CHECK_THAT(study::read_file(files.pages.front()),
-             Contains("\nas the server's command\n\n```\n./serve --executors 2 --port '{port}'"));
+  const auto report = [](const std::string& text) {
+    const tests::TemporaryDirectory folder;
+    const study::StudyDirectory directory = tests::make_fccd_study(
+        folder.path(),
+        text +
+            "run: {set_up: [./serve, --executors, '{executors_per_gpu}', --port, '{port}'],"
+            " ready: 'http://{host}:{port}/health'}\n");
+    const reports::ReportFiles files =
+        reports::write_report(analysis::analyse(directory), directory.report(), {"md"});
+    return study::read_file(files.pages.front());
+  };
+  const std::string server =
+      "\nas the server's command\n\n```\n./serve --executors 2 --port '{port}'";
+  CHECK_THAT(report(tests::fccd_study_text()),
+             Contains(server) && Contains("\n./stream --executors 2"));
+  // A bundled workload does not have what only the server reads.
+  CHECK_THAT(report(std::regex_replace(tests::fccd_study_text(), std::regex("command: .*"),
+                                       "workload: serving-load")),
+             Contains(server) && Contains("\ndoetune workload serving-load --batch_size "));
 }
 
 TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {
