@@ -107,8 +107,7 @@ void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& cav
   const bool one = names.size() == 1;
   caveats.push_back(
       fmt::format("The best {} of {} {}: better settings may lie outside. If the system allows "
-                  "more, widen {} in "
-                  "a copy of the study file.",
+                  "more, widen {} in a copy of the study file.",
                   one ? "setting" : "settings", listed(names),
                   one ? "lies at the end of its range" : "lie at the ends of their ranges",
                   one ? "it" : "them"));

@@ -31,18 +31,6 @@ std::map<std::string, std::string> values_by_name(const study::Study& study,
   return values;
 }
 
-/// The names in the command that starts the server, which a bundled workload does not have.
-std::set<std::string> names_of_server(const study::Study& study) {
-  std::set<std::string> names;
-  for (const std::string& argument : study.run.server.set_up) {
-    study::fill_template(argument, [&](const std::string& name) {
-      names.insert(name);
-      return std::string();
-    });
-  }
-  return names;
-}
-
 /// The words with their placeholders filled, quoted for a shell; empty if they contain no factor.
 std::string filled_line(const study::Study& study, const std::vector<std::string>& words,
                         const std::map<std::string, std::string>& values) {
@@ -77,7 +65,7 @@ std::string settings_as_command(const study::Study& study, const std::vector<dou
   if (!study.command.empty()) return filled_line(study, study.command, values);
   if (study.workload.empty()) return "";
   std::vector<std::string> words = {"doetune", "workload", study.workload};
-  const std::set<std::string> of_server = names_of_server(study);
+  const std::set<std::string> of_server = study::names_in(study.run.server.set_up);
   for (const auto& [name, value] : values) {
     if (of_server.count(name) == 0) words.insert(words.end(), {"--" + name, "{" + name + "}"});
   }

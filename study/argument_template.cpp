@@ -114,6 +114,17 @@ std::string fill_template(const std::string& text, const Value& value) {
       text, [](char) {}, value);
 }
 
+std::set<std::string> names_in(const std::vector<std::string>& arguments) {
+  std::set<std::string> names;
+  for (const std::string& argument : arguments) {
+    fill_template(argument, [&](const std::string& name) {
+      names.insert(name);
+      return std::string();
+    });
+  }
+  return names;
+}
+
 std::string fill_argument(const std::vector<std::string>& command, std::size_t argument,
                           const Value& value) {
   const std::string& text = command[argument];

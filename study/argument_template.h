@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace doetune::study {
 /// for an unmatched {.
 std::string fill_template(const std::string& text,
                           const std::function<std::string(const std::string&)>& value);
+
+/// The names of the placeholders in some arguments. Throws like fill_template.
+std::set<std::string> names_in(const std::vector<std::string>& arguments);
 
 /// Fills the placeholders of one argument of a command. In a script passed to a shell (`sh -c
 /// SCRIPT`) each value is quoted for its position, so that the shell reads it as a single word, or

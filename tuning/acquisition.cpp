@@ -22,7 +22,7 @@ std::vector<double> normal_points() {
 }
 
 /// The probability that a normal variable lies between two ends; where it underflows, a number that
-/// still decreases with the distance, so that of hopeless points the nearest is the best.
+/// still decreases with the distance in deviations, which orders hopeless points.
 double probability_between(double mean, double deviation, double low, double high) {
   constexpr double kUnderflow = 1e-100;
   const double to_low = (low - mean) / deviation, to_high = (high - mean) / deviation;

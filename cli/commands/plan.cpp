@@ -34,8 +34,7 @@ std::string note_on_constant(const study::Study& study) {
   const std::vector<std::string> terms = study.model.term_names();
   if (std::find(terms.begin(), terms.end(), "1") != terms.end()) return "";
   return "note: the model has no term \"1\": every response is taken to be 0 in the centre of the "
-         "ranges; "
-         "begin the list with \"1\" unless that is so";
+         "ranges; begin the list with \"1\" unless that is so";
 }
 
 void print_plan(const study::StudyDirectory& directory) {

@@ -31,13 +31,8 @@ void check_runs(const study::StudyDirectory& planned) {
 /// The names of the placeholders in the arguments of the command, and of what sets up its server.
 std::set<std::string> names_in_command(const study::Study& study) {
   const std::vector<std::string> of_server = runner::server_names(study);
-  std::set<std::string> names(of_server.begin(), of_server.end());
-  for (const std::string& argument : study.command) {
-    study::fill_template(argument, [&](const std::string& name) {
-      names.insert(name);
-      return std::string();
-    });
-  }
+  std::set<std::string> names = study::names_in(study.command);
+  names.insert(of_server.begin(), of_server.end());
   return names;
 }
 

@@ -17,16 +17,6 @@ using study::PlannedRun;
 using study::Study;
 using study::StudyDirectory;
 
-/// The names in the placeholders of an argument.
-std::set<std::string> names_in(const std::string& argument) {
-  std::set<std::string> names;
-  study::fill_template(argument, [&](const std::string& name) {
-    names.insert(name);
-    return std::string();
-  });
-  return names;
-}
-
 bool is_factor(const Study& study, const std::string& name) {
   const std::vector<std::string> names = study.factor_names();
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -35,10 +25,8 @@ bool is_factor(const Study& study, const std::string& name) {
 /// The factors of the server: those of run.set_up, else those that are hard to change.
 std::set<std::string> server_factors(const Study& study) {
   std::set<std::string> factors;
-  for (const std::string& argument : study.run.server.set_up) {
-    for (const std::string& name : names_in(argument)) {
-      if (is_factor(study, name)) factors.insert(name);
-    }
+  for (const std::string& name : study::names_in(study.run.server.set_up)) {
+    if (is_factor(study, name)) factors.insert(name);
   }
   if (!study.run.server.set_up.empty()) return factors;
   for (const doe::Factor& factor : study.factors) {
@@ -113,7 +101,7 @@ Json server_record(const Study& study, const PlannedRun& run) {
   const std::vector<std::string>& command = study.run.server.set_up;
   Json record = Json::object();
   for (std::size_t i = 1; i < command.size(); ++i) {
-    const auto names = names_in(command[i]);
+    const auto names = study::names_in({command[i]});
     if (std::none_of(names.begin(), names.end(),
                      [&](const std::string& name) { return is_factor(study, name); }))
       continue;
@@ -139,7 +127,7 @@ Json server_record(const Study& study, const PlannedRun& run) {
 std::string serve_command(const Study& study, const PlannedRun& run) {
   std::vector<std::string> words;
   for (const std::string& argument : study.run.server.set_up) {
-    const auto names = names_in(argument);
+    const auto names = study::names_in({argument});
     const std::string value = study::fill_template(
         argument, [&](const std::string& name) { return value_in(study, run, name); });
     const bool left_out = std::any_of(names.begin(), names.end(), [&](const std::string& name) {

@@ -105,14 +105,9 @@ bool is_request_of(const std::filesystem::path& attempt_directory,
 
 std::vector<std::string> server_names(const study::Study& study) {
   const study::ServerSettings& server = study.run.server;
-  std::set<std::string> used;
-  const auto note = [&](const std::string& name) {
-    used.insert(name);
-    return std::string();
-  };
-  study::fill_template(server.ready_address, note);
+  std::set<std::string> used = study::names_in({server.ready_address});
   for (const auto* command : {&server.set_up, &server.ready_command, &server.tear_down}) {
-    for (const std::string& argument : *command) study::fill_template(argument, note);
+    used.merge(study::names_in(*command));
   }
   used.erase("host");
   used.erase("port");

@@ -5,17 +5,16 @@
 
 namespace doetune::runner {
 
-/// Arguments: the queue and doetune-attempt. The queue is a folder on a file system
-/// that doetune and the driver share:
+/// Arguments: the queue and doetune-attempt. The queue is a folder on a file system that doetune
+/// and the driver share:
 ///
-///   alive         touched by doetune; the driver ends without it, or if it was not touched for two
-///                 minutes
+///   alive         touched by doetune; the driver ends without it, or if it was not touched for
+///                 two minutes
 ///   running       by the driver, once it has a Spark context
 ///   failed        by the driver: one sentence, why it has ended
-///   NAME.asked    by doetune: the directory of an attempt; removed by the driver, which makes a
-///   task NAME.ended    by the driver, once the task has ended: the exit code of doetune-attempt
-///   or, if the
-///                 task was lost, "lost"; then a line of words
+///   NAME.asked    by doetune: the directory of an attempt; the driver removes it and makes a task
+///   NAME.ended    by the driver, once the task has ended: the exit code of doetune-attempt, or
+///                 "lost" with the task; then a line of words
 ///
 /// The directory of the attempt determines its outcome, as with every launcher: a task that Spark
 /// starts twice finds the claim of the first.

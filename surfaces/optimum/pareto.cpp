@@ -29,10 +29,10 @@ std::vector<const GoalResponse*> directions_of(const OptimumRequest& request, Li
 
 /// The rows that may be proposed: those that complete and, if limits are constraints, meet them.
 std::vector<Eigen::Index> allowed_rows(const OptimumRequest& request, const Eigen::MatrixXd& coded,
-                                       LimitsAre limits) {
+                                       const Scorer& scorer, LimitsAre limits) {
   std::vector<Eigen::Index> rows = feasible_rows(request, coded);
   if (limits == LimitsAre::kDirections || rows.empty()) return rows;
-  const std::vector<Score> scores = Scorer(request).scores(coded);
+  const std::vector<Score> scores = scorer.scores(coded);
   std::erase_if(rows,
                 [&](Eigen::Index i) { return scores[static_cast<std::size_t>(i)].violation > 0; });
   return rows;
@@ -60,9 +60,10 @@ Front searched_front(const OptimumRequest& request, const SettingsSearch& search
   std::vector<const Surface*> surfaces;
   for (const GoalResponse* goal : goals) surfaces.push_back(goal->surface);
   const ResponsesTogether together(surfaces);
+  const Scorer scorer(request);
   std::vector<Front> parts(search.block_count());
   search.for_each(request.threads, [&](std::size_t index, const Block& block) {
-    const std::vector<Eigen::Index> rows = allowed_rows(request, block.coded, limits);
+    const std::vector<Eigen::Index> rows = allowed_rows(request, block.coded, scorer, limits);
     if (rows.empty()) return;
     const Eigen::MatrixXd natural = block.natural(rows, Eigen::all);
     const Eigen::MatrixXd costs = costs_of(goals, together.at(block.coded(rows, Eigen::all)));
