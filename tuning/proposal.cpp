@@ -187,9 +187,12 @@ class Proposer {
     const Acquisition all = at(candidates.coded, Draws::kLikeliest);
     const auto chosen = [&](double inflation) {
       Eigen::VectorXd worth_of_all = all.worth(likeliest_best, inflation);
-      if (worth_of_all.maxCoeff() < Acquisition::kHopeless)
-        leave_out_runs(candidates, worth_of_all);
-      const std::vector<Eigen::Index> rows = highest(worth_of_all.cwiseQuotient(costs), kFinalists);
+      const bool hopeless = worth_of_all.maxCoeff() < Acquisition::kHopeless;
+      if (hopeless) leave_out_runs(candidates, worth_of_all);
+      std::vector<Eigen::Index> rows = highest(worth_of_all.cwiseQuotient(costs), kFinalists);
+      if (hopeless && worth_of_all[rows.front()] > 0) {
+        std::erase_if(rows, [&](Eigen::Index i) { return worth_of_all[i] == 0; });
+      }
       const Acquisition finalists = at(candidates.coded(rows, Eigen::all), Draws::kAll);
       const Eigen::VectorXd worth = finalists.worth(best, inflation);
       const auto gain_at = [&](Eigen::Index i) {

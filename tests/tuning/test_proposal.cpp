@@ -166,6 +166,27 @@ TEST_CASE("where no settings can meet a limit, none is run twice, and the neares
   CHECK((*proposed.begin())[0] == 0);
 }
 
+TEST_CASE("where no settings can meet a limit, all are run before any is repeated") {
+  Problem problem = plane_problem();
+  problem.factors = {levels_factor("a", {0, 5, 10}), levels_factor("b", {0, 5, 10})};
+  problem.region = doe::Region(problem.factors, {}, {});
+  problem.objectives.push_back(at_most("latency", -100));
+  std::vector<Observation> so_far;
+  std::set<Settings> run;
+  const auto measure = [&](const Settings& settings) {
+    const double noise = so_far.size() % 2 == 0 ? 1 : -1;
+    so_far.push_back(
+        {settings, true, {{"y", hill(settings)}, {"latency", 10 * settings[0] + noise}}});
+    run.insert(settings);
+  };
+  // The nearest to the limit have been run: a repeat of them would be likelier to meet it.
+  for (const Settings& settings : {Settings{0, 0}, {0, 5}, {0, 10}, {10, 0}, {10, 10}}) {
+    measure(settings);
+  }
+  while (so_far.size() < 9) measure(next_runs(problem, so_far).front().settings);
+  CHECK(run.size() == 9);
+}
+
 TEST_CASE("a search goes on where a model cannot be fitted, and ends with the last configuration") {
   Problem problem = plane_problem();
   SECTION("constant responses") {
