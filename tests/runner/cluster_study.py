@@ -140,7 +140,7 @@ class Study:
     def completed(self):
         return [record for record in self.records() if record["status"] == "completed"]
 
-    def wait_for(self, holds, timeout=40):
+    def wait_for(self, holds, timeout=150):
         end = time.monotonic() + timeout
         while not holds():
             if time.monotonic() > end:

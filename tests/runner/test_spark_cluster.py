@@ -31,6 +31,20 @@ def processes_of(word, directory):
     return [int(line[0]) for line in lines if line[1] in groups and word in line[2]]
 
 
+def kill_one_of(word, study):
+    """Kills a process of Spark's, once there is one: the runs of an earlier doetune may end before."""
+    def killed():
+        for process in processes_of(word, study.path):
+            try:
+                os.kill(process, signal.SIGKILL)
+                return True
+            except ProcessLookupError:
+                pass
+        return False
+
+    study.wait_for(killed)
+
+
 class SparkTest(ClusterTest):
     def study(self, runs, spark=LOCAL, **settings):
         section = {"launcher": "spark", "jobs": 4, "spark": spark}
@@ -46,9 +60,9 @@ class SparkTest(ClusterTest):
         done = len(study.completed())
         doetune = study.start()
         study.wait_for(lambda: len(study.completed()) > done)
-        os.kill(processes_of("CoarseGrainedExecutorBackend", study.path)[0], signal.SIGKILL)
+        kill_one_of("CoarseGrainedExecutorBackend", study)
         study.wait_for(lambda: len(study.completed()) > done + 2)
-        os.kill(processes_of("SparkSubmit", study.path)[0], signal.SIGKILL)
+        kill_one_of("SparkSubmit", study)
         self.assertEqual(doetune.wait(90), 0, study.words())
         self.check_complete(study)
         self.assertIn("Spark's application has ended", study.words())
