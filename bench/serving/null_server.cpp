@@ -2,7 +2,7 @@
 // with the faults that are asked for. For the tests of serving-load, and to measure its own limits.
 //
 //   null_server [--port N] [--tokens N] [--delay S] [--separate 1] [--stall S --stall_every S]
-//               [--fault NAME --fault_every N]
+//               [--fault NAME --fault_every N] [--per_connection N]
 //
 // --tokens is the length of answers to requests without max_tokens, --delay the time between
 // tokens;
@@ -10,7 +10,8 @@
 // nothing for --stall seconds. Every --fault_every-th request meets the fault: refuse (HTTP 429),
 // error (HTTP 500), event_error (an error within the stream), garbage (no HTTP), no_json (events
 // that are no JSON), close (in the middle of the stream), truncate (an orderly end in the middle),
-// silent (no answer), no_usage (no fault: usage is left out).
+// silent (no answer), no_usage (no fault: usage is left out). A connection is closed at request
+// --per_connection + 1, unannounced, as servers do that limit how long a connection lives.
 //
 // The first line that it prints is its port on 127.0.0.1.
 #include <arpa/inet.h>
@@ -48,6 +49,7 @@ struct Options {
   double stall_every = 1e9;
   std::string fault;
   int fault_every = 1;
+  int per_connection = 1 << 30;
 };
 
 constexpr std::string_view kHead =
@@ -120,6 +122,7 @@ struct Connection {
   const std::vector<std::string>* parts = nullptr;  ///< being sent
   std::size_t sent = 0;
   bool closes = false;  ///< after the parts
+  int answered = 0;
 };
 
 class Server {
@@ -219,6 +222,10 @@ class Server {
     const std::string_view head(connection.input.data(), end);
     const auto length = static_cast<std::size_t>(number_after(head, "Content-Length", 0));
     if (connection.input.size() < end + 4 + length) return;
+    if (++connection.answered > options_.per_connection) {
+      close(fd);
+      return;
+    }
     answer(connection);
     if (connections_.contains(fd)) connection.input.clear();
   }
@@ -331,6 +338,8 @@ Options options_of(int argc, char** argv) {
       options.fault = value;
     else if (name == "--fault_every")
       options.fault_every = std::stoi(value);
+    else if (name == "--per_connection")
+      options.per_connection = std::stoi(value);
     else {
       fmt::print(stderr, "null_server: no option is named '{}'\n", name);
       std::exit(2);

@@ -40,8 +40,8 @@ struct Attempt {
   std::optional<std::int64_t> memory_limit_bytes = {};  ///< over all its processes; stopped above
   double telemetry_hz = 0;                              ///< sampling rate; 0: no telemetry
   double heartbeat_s = 10;            ///< interval between updates of `alive`, if used
-  std::filesystem::path server = {};  ///< of a run beside the server of its whole plot on another
-                                      ///< host: the directory of the server; otherwise empty
+  std::filesystem::path server = {};  ///< of a run beside the server of its whole plot: directory
+                                      ///< of the server's attempt; otherwise empty
   bool end_in_event = false;  ///< its end is reported by LauncherEvent::end alone, without `exit`
 
   std::filesystem::path request() const { return directory / "request.json"; }

@@ -24,7 +24,7 @@ struct HostCapacity {
 struct ServerAddress {
   std::string host;
   int port = 0;                          ///< a free one, if the server has been given it as {port}
-  std::filesystem::path directory = {};  ///< of a server on another host, which starts its runs
+  std::filesystem::path directory = {};  ///< of its attempt
 };
 
 /// The part of a host allocated to one of the concurrent runs.

@@ -180,8 +180,18 @@ void LocalLauncher::submit(const Attempt& attempt) {
 void LocalLauncher::record(const Attempt& attempt, pid_t program) {
   if (attempt.telemetry_hz == 0 && !attempt.hang_after_s) return;
   if (!recorder_) recorder_.emplace(attempt.telemetry_hz);
-  recorder_->add(
-      {attempt.name, program, attempt.gpus, attempt.cpus, attempt.directory / "telemetry.csv"});
+  recorder_->add({attempt.name, program, attempt.gpus, attempt.cpus,
+                  attempt.directory / "telemetry.csv", server_of(attempt)});
+}
+
+/// The program of the server beside which an attempt runs; 0 if it is not running.
+pid_t LocalLauncher::server_of(const Attempt& attempt) const {
+  for (const auto& [name, running] : running_) {
+    if (!attempt.server.empty() && running.attempt.directory == attempt.server) {
+      return running.process.pid;
+    }
+  }
+  return 0;
 }
 
 bool LocalLauncher::resume(const Attempt& attempt) {

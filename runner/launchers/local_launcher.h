@@ -83,6 +83,7 @@ class LocalLauncher : public Launcher {
   bool is_signalled(const std::vector<std::string>& ended, int wake) const;
   void watch(int descriptor);
   void record(const Attempt& attempt, pid_t program);
+  pid_t server_of(const Attempt& attempt) const;
   void enforce_limits(Running& running, double now_s);
   void apply_watchdog(Running& running, double now_s);
   void explain_memory(const Running& running, AttemptEnd& end) const;

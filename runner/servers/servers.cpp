@@ -223,7 +223,7 @@ std::optional<Slot> Servers::slot_of(int plot) const {
   }
   Slot slot = *server->slot;
   slot.server = server->address;
-  if (server->there) slot.server->directory = server->attempt.directory;
+  slot.server->directory = server->attempt.directory;
   return slot;
 }
 

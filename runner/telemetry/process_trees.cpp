@@ -17,9 +17,18 @@ std::optional<ProcessStat> stat_of(pid_t pid) {
 
 }  // namespace
 
-void ProcessTrees::add(const std::string& attempt, pid_t leader) {
+void ProcessTrees::add(const std::string& attempt, pid_t leader, pid_t server) {
   Tree& tree = trees_[attempt];
   tree.leader = leader;
+  if (const auto stat = server == 0 ? std::nullopt : stat_of(server)) {
+    tree.members[server] = stat->start_ticks;
+    add_descendants(tree);
+    const ProcessUse before = read(tree);
+    tree.cpu_s = Growing(before.cpu_s);
+    tree.major_faults = Growing(before.major_faults);
+    tree.read_bytes = Growing(before.read_bytes.value_or(0));
+    tree.written_bytes = Growing(before.written_bytes.value_or(0));
+  }
   if (const auto stat = stat_of(leader)) tree.members[leader] = stat->start_ticks;
 }
 
@@ -27,19 +36,21 @@ void ProcessTrees::remove(const std::string& attempt) { trees_.erase(attempt); }
 
 void ProcessTrees::search() {
   add_left_behind();
-  for (auto& [attempt, tree] : trees_) {
-    std::vector<pid_t> to_visit;
-    for (const auto& [pid, start_ticks] : tree.members) to_visit.push_back(pid);
-    while (!to_visit.empty()) {
-      const pid_t parent = to_visit.back();
-      to_visit.pop_back();
-      for (const pid_t child : children(parent)) {
-        if (tree.members.count(child) > 0) continue;
-        const auto stat = stat_of(child);
-        if (!stat) continue;
-        tree.members[child] = stat->start_ticks;
-        to_visit.push_back(child);
-      }
+  for (auto& [attempt, tree] : trees_) add_descendants(tree);
+}
+
+void ProcessTrees::add_descendants(Tree& tree) {
+  std::vector<pid_t> to_visit;
+  for (const auto& [pid, start_ticks] : tree.members) to_visit.push_back(pid);
+  while (!to_visit.empty()) {
+    const pid_t parent = to_visit.back();
+    to_visit.pop_back();
+    for (const pid_t child : children(parent)) {
+      if (tree.members.count(child) > 0) continue;
+      const auto stat = stat_of(child);
+      if (!stat) continue;
+      tree.members[child] = stat->start_ticks;
+      to_visit.push_back(child);
     }
   }
 }
@@ -57,12 +68,9 @@ void ProcessTrees::add_left_behind() {
   }
 }
 
-ProcessUse ProcessTrees::use(const std::string& attempt) {
-  ProcessUse use;
-  const auto found = trees_.find(attempt);
-  if (found == trees_.end()) return use;
-  Tree& tree = found->second;
-  ProcessStat sum;
+/// The current readings of the living members, added up. Forgets those that have ended.
+ProcessUse ProcessTrees::read(Tree& tree) {
+  ProcessUse sum;
   double read_bytes = 0;
   double written_bytes = 0;
   bool io_known = false;
@@ -74,8 +82,8 @@ ProcessUse ProcessTrees::use(const std::string& attempt) {
       continue;
     }
     ++member;
-    use.processes += stat->state == 'Z' ? 0 : 1;
-    use.resident_bytes += stat->resident_bytes;
+    sum.processes += stat->state == 'Z' ? 0 : 1;
+    sum.resident_bytes += stat->resident_bytes;
     sum.cpu_s += stat->cpu_s;
     sum.major_faults += stat->major_faults;
     const std::string io = read_proc_file(fmt::format("/proc/{}/io", pid));
@@ -83,15 +91,26 @@ ProcessUse ProcessTrees::use(const std::string& attempt) {
     read_bytes += value_after(io, "read_bytes").value_or(0);
     written_bytes += value_after(io, "write_bytes").value_or(0);
   }
-  tree.cpu_s.see(sum.cpu_s);
-  tree.major_faults.see(sum.major_faults);
-  use.cpu_s = tree.cpu_s.total();
-  use.major_faults = tree.major_faults.total();
-  if (!io_known) return use;
-  tree.read_bytes.see(read_bytes);
-  tree.written_bytes.see(written_bytes);
-  use.read_bytes = tree.read_bytes.total();
-  use.written_bytes = tree.written_bytes.total();
+  if (io_known) {
+    sum.read_bytes = read_bytes;
+    sum.written_bytes = written_bytes;
+  }
+  return sum;
+}
+
+ProcessUse ProcessTrees::use(const std::string& attempt) {
+  const auto found = trees_.find(attempt);
+  if (found == trees_.end()) return {};
+  Tree& tree = found->second;
+  ProcessUse use = read(tree);
+  const auto total = [](Growing& growing, double now) {
+    growing.see(now);
+    return growing.total();
+  };
+  use.cpu_s = total(tree.cpu_s, use.cpu_s);
+  use.major_faults = total(tree.major_faults, use.major_faults);
+  if (use.read_bytes) use.read_bytes = total(tree.read_bytes, *use.read_bytes);
+  if (use.written_bytes) use.written_bytes = total(tree.written_bytes, *use.written_bytes);
   return use;
 }
 

@@ -11,8 +11,8 @@
 
 namespace doetune::runner {
 
-/// Totals since the program started. For processes that started and ended between two readings,
-/// only what their parents waited for is included.
+/// Totals since the program started, of a server since it was added. For processes that started and
+/// ended between two readings, only what their parents waited for is included.
 struct ProcessUse {
   int processes = 0;
   double resident_bytes = 0;  ///< current; shared pages count for every process
@@ -28,13 +28,14 @@ struct ContextSwitches {
   double involuntary = 0;
 };
 
-/// A process belongs to an attempt if it is its program or its parent belongs to it; once seen, it
-/// stays a member. Processes orphaned before they were seen become children of this process
-/// (PR_SET_CHILD_SUBREAPER) and are assigned by their group's or session's leader; one that has
-/// left both is missed.
+/// A process belongs to an attempt if it is its program or server or its parent belongs to it; once
+/// seen, it stays a member. Processes orphaned before they were seen become children of this
+/// process (PR_SET_CHILD_SUBREAPER) and are assigned by their group's or session's leader; one that
+/// has left both is missed.
 class ProcessTrees {
  public:
-  void add(const std::string& attempt, pid_t leader);
+  /// `server` is the program of a server that several attempts may use, one after another; 0: none.
+  void add(const std::string& attempt, pid_t leader, pid_t server = 0);
   void remove(const std::string& attempt);
 
   /// Searches for new processes; the time is proportional to the number of known threads.
@@ -62,6 +63,8 @@ class ProcessTrees {
     Growing involuntary{};
   };
   void add_left_behind();
+  static void add_descendants(Tree& tree);
+  static ProcessUse read(Tree& tree);
 
   std::map<std::string, Tree> trees_;
 };

@@ -179,7 +179,7 @@ void TelemetryRecorder::add(TelemetryTarget target) {
   if (target.cpus.empty()) target.cpus = usable_cpus();
   {
     const std::lock_guard lock(state_->trees_mutex);
-    state_->trees.add(target.attempt, target.leader);
+    state_->trees.add(target.attempt, target.leader, target.server);
   }
   if (state_->rate <= 0) return;
   const std::lock_guard lock(state_->mutex);

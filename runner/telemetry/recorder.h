@@ -18,6 +18,8 @@ struct TelemetryTarget {
   std::vector<std::string> gpus;  ///< in CUDA_VISIBLE_DEVICES notation
   std::vector<int> cpus;          ///< it is bound to; empty: all that this process may use
   std::filesystem::path file;     ///< telemetry.csv; replaced if it exists
+  pid_t server = 0;               ///< program of the server that it uses, whose processes count as
+                                  ///< its own from now on; 0: none
 };
 
 /// One thread samples for all attempts: processors and GPUs at the requested rate, slow sources

@@ -56,7 +56,7 @@ void Sources::follow(const std::vector<TelemetryTarget>& targets) {
   }
   for (const TelemetryTarget& target : targets) {
     if (!followed_.emplace(target.attempt, target.leader).second) continue;
-    trees_.add(target.attempt, target.leader);
+    trees_.add(target.attempt, target.leader, target.server);
     for (Pace* pace : {&processes_pace_, &switches_pace_, &machine_pace_, &counters_pace_}) {
       pace->at_once();
     }

@@ -36,6 +36,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         global requests
         if self.path == "/work":
             requests += 1
+            until = time.process_time() + float(os.environ.get("WORK", 0))
+            while time.process_time() < until:
+                pass
             if os.path.exists("dying") and requests == 2:
                 os.remove("dying")
                 print("worker 3 lost", file=sys.stderr, flush=True)
@@ -147,6 +150,16 @@ class Servers(CliCase):
         self.assertTrue(all(time > 0.1 for time in times))
         self.assertIn("whole plots", self.doetune("fit", "tune").stdout)
         self.check_costs_of_the_next_plan(times)
+
+    def test_what_a_server_uses_counts_for_the_run(self):
+        """A second of processor time for each request is the run's own, and disturbs nobody."""
+        measured = STUDY.replace("telemetry: 0", "telemetry: 10").replace("responses:", "responses:\n  cores_used: {}")
+        self.planned(measured.replace("runs: 8, whole_plots: 4", "runs: 6, whole_plots: 3"))
+        self.run_all(WORK="1")
+        for record in self.records():
+            used_s = record["responses"]["cores_used"] * record["duration_s"]
+            self.assertGreater(used_s, 0.8, record)
+            self.assertLess(used_s, 1.8, record)
 
     def check_costs_of_the_next_plan(self, set_up_times):
         # A budget of five set-ups and twelve runs, in the times that the records have.

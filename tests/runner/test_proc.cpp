@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "runner/processes/proc_files.h"
+#include "runner/processes/process_table.h"
 #include "runner/telemetry/package_energy.h"
 #include "runner/telemetry/process_trees.h"
 #include "tests/runner/child.h"
@@ -171,6 +172,32 @@ TEST_CASE("Processes of two attempts and of neither are distinguished", "[teleme
   trees.search();
   CHECK(trees.use("two").processes == 0);
   CHECK(trees.use("one").processes == 1);
+}
+
+TEST_CASE("A server counts for the run that uses it, from its start on", "[telemetry][proc]") {
+  Child server([] {
+    burn(0.3);  // loads a model
+    if (::fork() == 0) {
+      ::raise(SIGSTOP);  // until the first request
+      burn(0.2);
+      rest();
+    }
+    rest();
+  });
+  std::vector<pid_t> workers;
+  until([&] {
+    workers = runner::children(server.pid());
+    return !workers.empty() && state_of(workers[0]) == 'T';
+  });
+  Child load([] { rest(); });
+  ProcessTrees trees;
+  trees.add("run", load.pid(), server.pid());
+  trees.search();
+  CHECK(trees.use("run").processes == 3);
+  CHECK(trees.use("run").cpu_s < 0.1);
+  ::kill(workers[0], SIGCONT);
+  until([&] { return trees.use("run").cpu_s >= 0.16; });
+  CHECK(trees.use("run").cpu_s == Approx(0.2).margin(0.05));
 }
 
 TEST_CASE("A total never falls, though a part of it goes away", "[telemetry][proc]") {

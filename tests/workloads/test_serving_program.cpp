@@ -166,6 +166,13 @@ TEST_CASE("each fault of a server is counted, and described in words", "[serving
   }
 }
 
+TEST_CASE("connections that the server closes are replaced, however many", "[serving]") {
+  // Every second request meets a connection that dies, as with llama.cpp's server.
+  const Run result = run({"--per_connection", "1"}, {"--concurrency", "2", "--requests", "100"});
+  REQUIRE(result.code == 0);
+  CHECK(response(result, "error_share") == 0);
+}
+
 TEST_CASE("a server that is not there, or goes away, ends the run", "[serving]") {
   const ProgramDirectory scratch;
   std::string url;

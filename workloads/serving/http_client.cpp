@@ -99,6 +99,10 @@ class HttpClient::Implementation {
   };
 
   Slot& free_slot();
+  /// Sets the options of a new handle, or of one that was reset. Without resets libcurl counts the
+  /// dead connections that it replaced over all transfers of a handle, and fails the sixth of these
+  /// transfers (pull request 19066 of curl).
+  void configure(Slot& slot);
   void wait(double until_s);
   void act(curl_socket_t socket, int events);
   void finish_transfers();
@@ -146,19 +150,23 @@ HttpClient::Implementation::Slot& HttpClient::Implementation::free_slot() {
     slots_.push_back(std::move(slot));
     Slot* const fresh = slots_.back().get();
     free_.push_back(fresh);
-    set(fresh->easy, CURLOPT_URL, target_.url.c_str());
-    set(fresh->easy, CURLOPT_HTTPHEADER, headers_.list);
-    set(fresh->easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    set(fresh->easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-    set(fresh->easy, CURLOPT_PROXY, "");
-    set(fresh->easy, CURLOPT_NOSIGNAL, 1L);
-    set(fresh->easy, CURLOPT_TIMEOUT_MS, static_cast<long>(std::ceil(target_.timeout_s * 1e3)));
-    set(fresh->easy, CURLOPT_ERRORBUFFER, fresh->error.data());
-    set(fresh->easy, CURLOPT_WRITEFUNCTION, &on_bytes);
-    set(fresh->easy, CURLOPT_WRITEDATA, fresh);
-    set(fresh->easy, CURLOPT_PRIVATE, fresh);
+    configure(*fresh);
   }
   return *free_.back();
+}
+
+void HttpClient::Implementation::configure(Slot& slot) {
+  set(slot.easy, CURLOPT_URL, target_.url.c_str());
+  set(slot.easy, CURLOPT_HTTPHEADER, headers_.list);
+  set(slot.easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  set(slot.easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  set(slot.easy, CURLOPT_PROXY, "");
+  set(slot.easy, CURLOPT_NOSIGNAL, 1L);
+  set(slot.easy, CURLOPT_TIMEOUT_MS, static_cast<long>(std::ceil(target_.timeout_s * 1e3)));
+  set(slot.easy, CURLOPT_ERRORBUFFER, slot.error.data());
+  set(slot.easy, CURLOPT_WRITEFUNCTION, &on_bytes);
+  set(slot.easy, CURLOPT_WRITEDATA, &slot);
+  set(slot.easy, CURLOPT_PRIVATE, &slot);
 }
 
 void HttpClient::Implementation::start(Transfer& transfer, const std::string& body) {
@@ -224,10 +232,16 @@ void HttpClient::Implementation::finish_transfers() {
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
     TransferEnd end{fault_of(code), {}, 0, now_s_};
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &end.status);
+    long connects = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_NUM_CONNECTS, &connects);
     curl_multi_remove_handle(multi_, slot->easy);
     free_.push_back(slot);
     if (end.fault != Fault::none)
       end.example = slot->error[0] != '\0' ? slot->error.data() : curl_easy_strerror(code);
+    if (connects > 0) {  // also where a connection that the server had closed was replaced
+      curl_easy_reset(slot->easy);
+      configure(*slot);
+    }
     slot->transfer->finish(end);
   }
 }
