@@ -46,6 +46,7 @@ std::string owner_text(ProcessMark mark) {
 }
 
 struct Owner {
+  std::string host;
   std::string process;
   ProcessMark mark;
 };
@@ -61,7 +62,7 @@ std::optional<Owner> read_owner(const std::filesystem::path& attempt_directory) 
   };
   const auto mark = parse_mark(text_at("mark"));
   if (!mark) return std::nullopt;
-  return Owner{text_at("process"), *mark};
+  return Owner{text_at("host"), text_at("process"), *mark};
 }
 
 bool is_readable(int descriptor, double timeout_s) {
@@ -199,9 +200,9 @@ bool LocalLauncher::resume(const Attempt& attempt) {
   return false;
 }
 
-void LocalLauncher::kill_left_behind(const std::filesystem::path& attempt_directory) {
+bool LocalLauncher::kill_left_behind(const std::filesystem::path& attempt_directory) {
   const auto owner = read_owner(attempt_directory);
-  if (!owner || (owner->process != process_identity() && is_running(owner->process))) return;
+  if (!owner || (owner->process != process_identity() && is_running(owner->process))) return false;
   // There are finitely many, but more may be started while they are being killed.
   const double deadline_s = monotonic_s() + kDescendantsTimeout_s;
   for (auto left = processes_with(owner->mark); !left.empty() && monotonic_s() < deadline_s;
@@ -209,6 +210,7 @@ void LocalLauncher::kill_left_behind(const std::filesystem::path& attempt_direct
     for (const pid_t pid : left) ::kill(pid, SIGKILL);
     for (const pid_t pid : left) kill_and_wait(pid, kDescendantsTimeout_s);
   }
+  return owner->host == node_name();
 }
 
 std::optional<ProcessMark> LocalLauncher::mark_of_attempt(const std::filesystem::path& directory) {

@@ -48,8 +48,8 @@ class LocalLauncher : public Launcher {
 
   /// Kills what an attempt of an earlier runner left running on this machine, identified by its
   /// mark (process_table.h), even if its directory was moved. Does nothing if that runner is alive:
-  /// the directory is then a copy.
-  static void kill_left_behind(const std::filesystem::path& attempt_directory);
+  /// the directory is then a copy. Returns whether that runner was on this machine and has died.
+  static bool kill_left_behind(const std::filesystem::path& attempt_directory);
 
   /// The mark of an attempt's processes, from its claim; empty if a local launcher does not own it.
   static std::optional<ProcessMark> mark_of_attempt(const std::filesystem::path& directory);

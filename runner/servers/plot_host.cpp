@@ -33,11 +33,30 @@ AttemptEnd not_started(const std::string& why) {
   return end;
 }
 
+/// Executes run.tear_down of a server whose doetune-attempt was killed, at most once.
+void tear_down_left_behind(const fs::path& directory) {
+  const auto order = read_order(directory);
+  const auto address = read_address(directory);
+  std::error_code ignored;
+  if (!order || order->settings.tear_down.empty() || !address ||
+      !fs::create_directory(directory / "torn_down", ignored)) {
+    return;
+  }
+  std::string problem;
+  try {
+    problem = LocalServer(*order, read_attempt(directory), *address).tear_down();
+  } catch (const std::runtime_error& error) {
+    problem = error.what();
+  }
+  if (!problem.empty()) print_message("doetune-attempt: {}: {}\n", directory.string(), problem);
+}
+
 /// Ends what a doetune-attempt that was killed left running on this host.
-void kill_left_behind(const fs::path& plots) {
+void end_left_behind(const fs::path& plots) {
   std::error_code missing;
   for (const auto& entry : fs::directory_iterator(plots, missing)) {
-    if (!read_end(entry.path())) LocalLauncher::kill_left_behind(entry.path());
+    if (read_end(entry.path())) continue;
+    if (LocalLauncher::kill_left_behind(entry.path())) tear_down_left_behind(entry.path());
   }
 }
 
@@ -73,7 +92,7 @@ void PlotHost::run() {
 /// False if another process has the server, or it cannot be started here; its directory then says
 /// so.
 bool PlotHost::start() {
-  kill_left_behind(attempt_.directory.parent_path());
+  end_left_behind(attempt_.directory.parent_path());
   try {
     const ServerAddress address{kServerHost, free_port([](int) { return false; })};
     server_.emplace(order_, attempt_, address);

@@ -1,4 +1,5 @@
 // doetune-attempt, which runs attempts and servers on other machines, executed on this one.
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -290,8 +291,10 @@ TEST_CASE("run.tear_down ends a server whose command left it behind", "[runner][
 TEST_CASE("What a killed doetune-attempt left of a server is ended by the next one on its host",
           "[runner][attempt][server]") {
   Plot plot(kServer);
+  plot.order.settings.tear_down = {"sh", "-c", "echo $DOETUNE_PORT >>../../gone"};
   const pid_t first = plot.start();
   wait_until([&] { return runner::read_ready(plot.server).has_value(); });
+  const int port = runner::read_address(plot.server).value().port;
   const auto mark = runner::LocalLauncher::mark_of_attempt(plot.server).value();
   ::kill(first, SIGKILL);
   wait_for(first);
@@ -301,6 +304,7 @@ TEST_CASE("What a killed doetune-attempt left of a server is ended by the next o
   const pid_t second = plot.start();
   wait_until([&] { return runner::read_ready(plot.server).has_value(); });
   CHECK(runner::processes_with(mark).empty());
+  CHECK(study::read_file(plot.temporary / "gone") == fmt::format("{}\n", port));
   ::kill(second, SIGTERM);
   wait_for(second);
 }
