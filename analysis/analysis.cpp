@@ -57,6 +57,27 @@ std::vector<int> whole_plots_of(const std::vector<const study::PlannedRun*>& run
   return last == 0 ? std::vector<int>{} : plots;
 }
 
+/// The runs that were ended early while they measured a response.
+void add_censored(const Analysis& analysis, const study::Response& response, ResponseRuns& runs) {
+  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
+  std::vector<Eigen::VectorXd> points;
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (record == analysis.records.end()) continue;
+    if (record->second.status != study::RunStatus::kEndedEarly) continue;
+    const auto bound = record->second.bounds.find(response.name);
+    if (bound == record->second.bounds.end()) continue;
+    points.push_back(doe::coded_point(factors, run.settings));
+    runs.censored.ranges.push_back({bound->second.low, bound->second.high});
+    runs.censored_runs.push_back(run.run);
+  }
+  runs.censored.coded.resize(static_cast<Eigen::Index>(points.size()),
+                             static_cast<Eigen::Index>(factors.size()));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    runs.censored.coded.row(static_cast<Eigen::Index>(i)) = points[i].transpose();
+  }
+}
+
 ResponseRuns runs_of(const Analysis& analysis, const study::Response& response,
                      bool with_confirmation) {
   const study::StudyDirectory& directory = *analysis.directory;
@@ -93,6 +114,7 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response,
     runs.made_here = runs.made_here && !analysis.records.at(run.run).start.empty();
   }
   runs.whole_plots = whole_plots_of(rows);
+  add_censored(analysis, response, runs);
   return runs;
 }
 
@@ -115,12 +137,12 @@ std::optional<surfaces::Feasibility> completion_model(
     const auto record = records.find(run.run);
     if (record == records.end()) continue;
     const study::RunStatus status = record->second.status;
-    if (status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible) continue;
+    if (!study::is_decided(status)) continue;
     if (study::tests_prediction(directory.plan, run) && status == study::RunStatus::kCompleted)
       continue;
     if (record->second.same_as) continue;  // not executed, so no further evidence
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
-    completed.push_back(status == study::RunStatus::kCompleted);
+    completed.push_back(status != study::RunStatus::kInfeasible);
     headroom.push_back(surfaces::headroom_of(record->second.responses, capacities)
                            .value_or(std::numeric_limits<double>::quiet_NaN()));
   }
@@ -232,7 +254,7 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
     if (response.surface() == nullptr) continue;
     request.responses.push_back({response.response.name, response.surface(),
                                  wanted_goal(response.response, options), response.posterior,
-                                 response.runs});
+                                 response.runs_of_surface()});
   }
   return request;
 }

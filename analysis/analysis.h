@@ -76,9 +76,18 @@ struct ResponseAnalysis {
   /// Of the surface, for settings that are chosen by it; null without an error estimate.
   std::shared_ptr<const surfaces::Posterior> posterior = {};
   doe::SurfaceType kind = doe::SurfaceType::kPolynomial;
+  /// Runs that were ended early and that a Gaussian process takes as censored, after `runs`.
+  std::vector<int> censored_runs = {};
 
   /// The surface that predicts the response; null if there is none.
   const surfaces::Surface* surface() const { return other ? other.get() : fit ? &*fit : nullptr; }
+
+  /// The numbers of the runs that the surface was fitted to, in the order of its rows.
+  std::vector<int> runs_of_surface() const {
+    std::vector<int> all = runs;
+    all.insert(all.end(), censored_runs.begin(), censored_runs.end());
+    return all;
+  }
 
   /// The surface to draw; null if there is none.
   const surfaces::Surface* drawn() const { return smooth ? smooth.get() : surface(); }
@@ -134,7 +143,7 @@ struct Analysis {
   std::vector<std::string> warnings;
   std::vector<ResponseAnalysis> responses;
   /// Probability that settings can run, from completed and infeasible runs; empty unless both
-  /// occur.
+  /// occur. Runs that were ended early could run.
   std::optional<surfaces::Feasibility> feasibility;
   double min_feasibility = 0;  ///< the probability that recommended settings have, see Study; at
                                ///< most the highest of a completed run

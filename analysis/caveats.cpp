@@ -25,6 +25,13 @@ void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats
                                   count_of(runs.incomplete, "run"),
                                   runs.incomplete == 1 ? "is" : "are"));
   }
+  if (runs.ended_early > 0) {
+    caveats.push_back(fmt::format(
+        "{} ended early as clearly worse than the best: Gaussian processes take {} as censored, "
+        "other surfaces leave {} out.",
+        count_of(runs.ended_early, "run"), runs.ended_early == 1 ? "it" : "them",
+        runs.ended_early == 1 ? "it" : "them"));
+  }
 }
 
 /// Flags of so many runs that repeated measurements would be affected as well.

@@ -283,9 +283,10 @@ class ResponseFit {
     if (settings_.surface == SurfaceType::kGaussianProcess) {
       const auto process =
           std::make_shared<surfaces::GaussianProcess>(surfaces::fit_gaussian_process(
-              doe::Model::parse({"1"}, study_.factors), runs_.coded, runs_.y,
+              doe::Model::parse({"1"}, study_.factors), runs_.coded, runs_.y, runs_.censored,
               {.transform = options_.transform, .with_nugget = true}));
       result_.other = process;
+      result_.censored_runs = runs_.censored_runs;
       result_.smooth = std::make_shared<surfaces::GaussianProcess>(process->smooth());
     } else if (settings_.surface == SurfaceType::kAuto) {
       compare();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "surfaces/models/censored_runs.h"
 
 namespace doetune::analysis {
 
@@ -21,6 +22,8 @@ struct ResponseRuns {
   bool made_here = false;        ///< run by doetune, so that run numbers are the time order
   std::map<int, std::string> block_names = {};  ///< as in Blocks
   std::vector<study::Repeats> repeats = {};  ///< n, with count 0 for runs without repeats; or empty
+  surfaces::CensoredRuns censored = {};      ///< runs that were ended early
+  std::vector<int> censored_runs = {};       ///< their numbers
 };
 
 /// Parts that cannot be fitted are left empty; `problem` gives the reason.

@@ -11,6 +11,8 @@ FittedRuns::FittedRuns(const Analysis& analysis) {
     ++planned;
     if (record == analysis.records.end()) {
       ++missing;
+    } else if (record->second.status == study::RunStatus::kEndedEarly) {
+      ++ended_early;
     } else if (record->second.status != study::RunStatus::kCompleted) {
       ++incomplete;
     }

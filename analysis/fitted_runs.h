@@ -9,7 +9,8 @@ namespace doetune::analysis {
 struct FittedRuns {
   int planned = 0;
   int missing = 0;
-  int incomplete = 0;  ///< attempted, but not completed
+  int incomplete = 0;   ///< attempted, but not completed
+  int ended_early = 0;  ///< not among the incomplete ones
 
   explicit FittedRuns(const Analysis& analysis);
 };

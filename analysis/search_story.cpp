@@ -27,7 +27,7 @@ std::optional<SearchStory> search_story(const Analysis& analysis) {
   for (const study::PlannedRun& run : runs) {
     const Kind kind = kind_of(run);
     if (story.phases.empty() || story.phases.back().kind != kind) {
-      story.phases.push_back({kind, run.run, run.run, 0, 0, 0, {}});
+      story.phases.push_back({kind, run.run, run.run, 0, 0, 0, 0, {}});
     }
     SearchPhase& phase = story.phases.back();
     phase.last = run.run;
@@ -35,8 +35,8 @@ std::optional<SearchStory> search_story(const Analysis& analysis) {
       const study::RunStatus status = record->second.status;
       phase.completed += status == study::RunStatus::kCompleted;
       phase.infeasible += status == study::RunStatus::kInfeasible;
-      phase.other +=
-          status != study::RunStatus::kCompleted && status != study::RunStatus::kInfeasible;
+      phase.ended_early += status == study::RunStatus::kEndedEarly;
+      phase.other += !study::is_decided(status);
     }
     if (kind != Kind::kConfirmation) best = better_run(analysis, best, run.run);
     if (best && best->meets_limits) phase.best = best->run;

@@ -14,7 +14,7 @@ struct SearchPhase {
   enum class Kind { kStart, kProposed, kConfirmation };
   Kind kind = Kind::kStart;
   int first = 0, last = 0;  ///< run numbers
-  int completed = 0, infeasible = 0, other = 0;
+  int completed = 0, infeasible = 0, ended_early = 0, other = 0;
   std::optional<int> best;  ///< the best run so far, after the phase
 };
 

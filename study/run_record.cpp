@@ -7,16 +7,22 @@
 namespace doetune::study {
 namespace {
 
-constexpr std::array<std::pair<RunStatus, std::string_view>, 6> kNames{{
+constexpr std::array<std::pair<RunStatus, std::string_view>, 7> kNames{{
     {RunStatus::kCompleted, "completed"},
     {RunStatus::kInfeasible, "infeasible"},
     {RunStatus::kFailed, "failed"},
     {RunStatus::kTimedOut, "timed_out"},
     {RunStatus::kCancelled, "cancelled"},
     {RunStatus::kLost, "lost"},
+    {RunStatus::kEndedEarly, "ended_early"},
 }};
 
 }  // namespace
+
+bool is_decided(RunStatus status) {
+  return status == RunStatus::kCompleted || status == RunStatus::kInfeasible ||
+         status == RunStatus::kEndedEarly;
+}
 
 std::string_view run_status_name(RunStatus status) {
   return std::find_if(kNames.begin(), kNames.end(),

@@ -1,6 +1,7 @@
 // The outcome of one attempt at a planned run.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,7 +16,19 @@ namespace doetune::study {
 /// timed_out   stopped at the time limit
 /// cancelled   stopped by the user
 /// lost        the machine it ran on became unavailable
-enum class RunStatus { kCompleted, kInfeasible, kFailed, kTimedOut, kCancelled, kLost };
+/// ended_early by its progress clearly worse than other runs (run.end_early)
+enum class RunStatus {
+  kCompleted,
+  kInfeasible,
+  kFailed,
+  kTimedOut,
+  kCancelled,
+  kLost,
+  kEndedEarly
+};
+
+/// Whether a run that ended like this is never made again.
+bool is_decided(RunStatus status);
 
 std::string_view run_status_name(RunStatus status);
 std::optional<RunStatus> run_status_from_name(std::string_view name);
@@ -25,6 +38,19 @@ struct Repeats {
   int count = 0;
   double mean = 0;
   double variance = 0;  ///< variance of a single repeat, with divisor count - 1
+};
+
+/// Where a response would have been that was not measured to its end: censored. Either end may be
+/// infinite.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
+/// A workload's estimates, after a part of its work, of what it will have measured at its end.
+struct ProgressPoint {
+  double step = 0;  ///< how far it is, in a unit that is the same for all settings
+  std::map<std::string, double> responses;
 };
 
 struct RunRecord {
@@ -40,7 +66,9 @@ struct RunRecord {
   std::string cpus;   ///< processors it was bound to, e.g. 0-3; empty if not bound
   std::string start;  ///< UTC, ISO 8601, e.g. 2026-11-21T07:38:18.123Z
   double duration_s = 0;
-  std::map<std::string, double> responses;   ///< measured and derived, finite
+  std::map<std::string, double> responses;   ///< measured and derived, finite; of a run ended early
+                                             ///< as it reported them last
+  std::map<std::string, Range> bounds;       ///< of a run ended early: see Range
   std::map<std::string, std::string> notes;  ///< remarks of the workload
   std::map<std::string, Repeats> repeats;    ///< of responses measured more than once
   std::map<std::string, double> half_width;  ///< half-width of the 95 % confidence interval,

@@ -74,6 +74,13 @@ struct ServerSettings {
   std::vector<std::string> tear_down;      ///< command that ends it; empty: SIGTERM
 };
 
+/// `run.end_early`: a search ends runs that their progress shows to be clearly worse than others.
+struct EndEarlySettings {
+  double confidence = 0.99;  ///< with which a run is worse than the best one
+  int runs = 5;              ///< completed runs that reported progress, before any is ended
+  double after = 0;          ///< the first step of the progress at which a run may be ended
+};
+
 struct RunSettings {
   std::string launcher = "local";
   std::optional<int> jobs;  ///< concurrent runs; empty: chosen by the launcher
@@ -100,6 +107,7 @@ struct RunSettings {
   std::map<std::string, std::string> environment;  ///< set for every run
   std::vector<std::string> after_run;              ///< command run after each attempt; empty: none
   std::vector<std::string> after_all;  ///< command run when `doetune run` ends; empty: none
+  std::optional<EndEarlySettings> end_early;
   ServerSettings server;
   SlurmSettings slurm;
   SshSettings ssh;

@@ -12,6 +12,7 @@
 #include "doe/region.h"
 #include "surfaces/goal.h"
 #include "surfaces/models/feasibility.h"
+#include "surfaces/surface.h"
 #include "surfaces/transform.h"
 
 namespace doetune::tuning {
@@ -54,6 +55,10 @@ struct Observation {
   bool completed = true;                 ///< false: these settings cannot run
   std::map<std::string, double> values;  ///< of the responses, if it completed
   double seconds = 0;                    ///< it took; 0: unknown
+  /// Of a run that was ended early, which has no values: the ranges that they would have been in.
+  std::map<std::string, surfaces::Interval> bounds = {};
+
+  bool ended_early() const { return !bounds.empty(); }
 };
 
 /// Whether two settings agree in every factor that is hard to change.

@@ -32,6 +32,44 @@ void add_key(std::string& text, const std::string& key, const std::string& value
   text += fmt::format("{}: {}  # {}\n", key, value, why);
 }
 
+/// Empty for a run that says nothing: one that failed, or was not executed.
+std::optional<Observation> observation_of(const study::StudyDirectory& directory,
+                                          const study::RunRecord& record) {
+  const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(record.run - 1)];
+  Observation observation{planned.settings, true, {}};
+  switch (record.status) {
+    case study::RunStatus::kInfeasible:
+      observation.completed = false;
+      return record.same_as ? std::nullopt : std::optional(observation);
+    case study::RunStatus::kCompleted: {
+      study::RunRecord with_derived = record;
+      study::add_derived_responses(directory.study, planned, with_derived);
+      observation.values = with_derived.responses;
+      observation.seconds = record.duration_s;
+      return observation;
+    }
+    case study::RunStatus::kEndedEarly:
+      for (const auto& [name, range] : record.bounds) {
+        observation.bounds[name] = {range.low, range.high};
+      }
+      return observation.ended_early() ? std::optional(observation) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The responses with a formula.
+void add_derived(const study::Study& study, const study::PlannedRun& run,
+                 study::ProgressPoint& point) {
+  const bool any = std::any_of(study.responses.begin(), study.responses.end(),
+                               [](const auto& response) { return !response.formula.empty(); });
+  if (!any) return;
+  study::RunRecord record;
+  record.responses = std::move(point.responses);
+  study::add_derived_responses(study, run, record);
+  point.responses = std::move(record.responses);
+}
+
 bool uses_servers(const study::Study& study) { return !study.run.server.set_up.empty(); }
 
 /// What other hard-to-change settings cost, in units of a mean run.
@@ -93,16 +131,38 @@ std::vector<Observation> observations_of(const study::StudyDirectory& directory,
                                          const std::map<int, study::RunRecord>& final_records) {
   std::vector<Observation> observations;
   for (const auto& [run, record] : final_records) {
-    const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
-    if (record.status == study::RunStatus::kInfeasible) {
-      if (!record.same_as) observations.push_back({planned.settings, false, {}});
-    } else if (record.status == study::RunStatus::kCompleted) {
-      study::RunRecord with_derived = record;
-      study::add_derived_responses(directory.study, planned, with_derived);
-      observations.push_back({planned.settings, true, with_derived.responses, record.duration_s});
+    if (auto observation = observation_of(directory, record)) {
+      observations.push_back(*std::move(observation));
     }
   }
   return observations;
+}
+
+JudgeRun judge_of(const study::StudyDirectory& directory,
+                  const std::map<int, study::RunRecord>& final_records,
+                  const ReadProgress& read_progress) {
+  const study::Study& study = directory.study;
+  if (!study.run.end_early) return {};
+  std::vector<Observation> so_far;
+  std::vector<Progress> progress;
+  for (const auto& [run, record] : final_records) {
+    auto observation = observation_of(directory, record);
+    if (!observation) continue;
+    so_far.push_back(*std::move(observation));
+    progress.emplace_back();
+    if (record.status != study::RunStatus::kCompleted) continue;
+    progress.back() = read_progress(directory.attempt(run, record.attempt));
+    for (study::ProgressPoint& point : progress.back()) {
+      add_derived(study, directory.plan.runs[static_cast<std::size_t>(run - 1)], point);
+    }
+  }
+  return [&study, ending = EarlyEnding(problem_of(study), so_far, progress, *study.run.end_early)](
+             const study::PlannedRun& run,
+             study::ProgressPoint latest) -> std::optional<EarlyVerdict> {
+    if (run.type != doe::PointType::kProposed) return std::nullopt;
+    add_derived(study, run, latest);
+    return ending.judge(run.settings, latest);
+  };
 }
 
 Problem open_problem(const study::StudyDirectory& directory,

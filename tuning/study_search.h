@@ -8,6 +8,7 @@
 
 #include "study/directory/directory.h"
 #include "study/run_record.h"
+#include "tuning/early_ending.h"
 #include "tuning/problem.h"
 #include "tuning/proposal.h"
 
@@ -17,12 +18,27 @@ namespace doetune::tuning {
 /// the place, if there is nothing to maximise, to minimise or to bring to a target.
 Problem problem_of(const study::Study& study);
 
-/// The completed and the infeasible runs with a final record, in the order of their numbers; those
-/// that validate, too: they are measurements like others.
+/// The completed and the infeasible runs with a final record, and those ended early, in the order
+/// of their numbers; those that validate, too: they are measurements like others.
 std::vector<Observation> observations_of(const study::StudyDirectory& directory,
                                          const std::map<int, study::RunRecord>& final_records);
 
-/// The study's problem without the settings of runs that failed: they are not proposed again. With
+/// Reads the progress of an attempt from its directory.
+using ReadProgress = std::function<Progress(const std::filesystem::path& attempt_directory)>;
+
+/// Whether a run of the plan is to be ended at this point of its progress.
+using JudgeRun = std::function<std::optional<EarlyVerdict>(const study::PlannedRun& run,
+                                                           study::ProgressPoint latest)>;
+
+/// Judges the runs that a search proposed; the others go on: the start is what they are compared
+/// with, and a confirmation needs all of its runs. Null unless the study sets run.end_early; refers
+/// to the study.
+JudgeRun judge_of(const study::StudyDirectory& directory,
+                  const std::map<int, study::RunRecord>& final_records,
+                  const ReadProgress& read_progress);
+
+/// The study's problem without the settings of runs that failed or were ended early: they are not
+/// proposed again. With
 /// hard-to-change factors, what is in place: the settings of the last run of the plan; nothing if
 /// each batch has a server of its own (run.set_up). Changing them costs what servers took to set
 /// up, in units of a run's time, at most kMostChange; before that is known what the design states

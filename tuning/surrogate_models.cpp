@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "doe/design.h"
+#include "surfaces/models/censored_runs.h"
 #include "surfaces/models/headroom.h"
 
 namespace doetune::tuning {
@@ -68,6 +69,40 @@ Eigen::MatrixXd distinct_rows(const std::vector<Eigen::VectorXd>& points, Eigen:
   return rows;
 }
 
+/// The runs of an objective, measured and censored.
+struct ObjectiveRuns {
+  Eigen::MatrixXd coded;
+  Eigen::VectorXd y;
+  surfaces::CensoredRuns censored;
+};
+
+ObjectiveRuns runs_of(const Objective& objective, const Problem& problem,
+                      const std::vector<Observation>& observations) {
+  const auto count = static_cast<Eigen::Index>(observations.size());
+  const auto k = static_cast<Eigen::Index>(problem.factors.size());
+  ObjectiveRuns runs{Eigen::MatrixXd(count, k), Eigen::VectorXd(count), {}};
+  runs.censored.coded.resize(count, k);
+  Eigen::Index n = 0, m = 0;
+  for (const Observation& observation : observations) {
+    const Eigen::RowVectorXd coded =
+        doe::coded_point(problem.factors, observation.settings).transpose();
+    if (const auto bound = observation.bounds.find(objective.name);
+        bound != observation.bounds.end()) {
+      runs.censored.coded.row(m++) = coded;
+      runs.censored.ranges.push_back(bound->second);
+    }
+    const auto value = observation.values.find(objective.name);
+    if (!observation.completed || value == observation.values.end()) continue;
+    if (!surfaces::has_value(objective.transform, value->second)) continue;
+    runs.coded.row(n) = coded;
+    runs.y[n++] = value->second;
+  }
+  runs.coded.conservativeResize(n, k);
+  runs.y.conservativeResize(n);
+  runs.censored.coded.conservativeResize(m, k);
+  return runs;
+}
+
 }  // namespace
 
 Means predicted(const surfaces::GaussianProcess& process, const Eigen::MatrixXd& coded) {
@@ -87,11 +122,12 @@ SurrogateModels::SurrogateModels(const Problem& problem,
             .value_or(std::numeric_limits<double>::quiet_NaN());
     all.push_back(doe::coded_point(problem.factors, observation.settings));
     completed.push_back(observation.completed);
-    if (observation.completed) ran.push_back(all.back());
+    if (observation.completed && !observation.ended_early()) ran.push_back(all.back());
   }
   completed_ = distinct_rows(ran, k);
   const auto read = headroom.array().isFinite().count();
-  if (ran.size() < all.size() || read >= surfaces::kMinReadings) {
+  const bool all_able = std::find(completed.begin(), completed.end(), false) == completed.end();
+  if (!all_able || read >= surfaces::kMinReadings) {
     Eigen::MatrixXd coded(all.size(), k);
     for (std::size_t i = 0; i < all.size(); ++i) {
       coded.row(static_cast<Eigen::Index>(i)) = all[i].transpose();
@@ -100,26 +136,14 @@ SurrogateModels::SurrogateModels(const Problem& problem,
                                              problem.infeasible_when, completion_draws, headroom);
   }
   for (const Objective& objective : problem.objectives) {
-    Eigen::MatrixXd coded(ran.size(), k);
-    Eigen::VectorXd y(ran.size());
-    Eigen::Index n = 0;
-    for (const Observation& observation : observations) {
-      const auto value = observation.values.find(objective.name);
-      if (!observation.completed || value == observation.values.end()) continue;
-      if (!surfaces::has_value(objective.transform, value->second)) continue;
-      coded.row(n) = doe::coded_point(problem.factors, observation.settings).transpose();
-      y[n++] = value->second;
-    }
-    coded.conservativeResize(n, k);
-    y.conservativeResize(n);
-    responses_.push_back(response_of(objective, problem, coded, y));
+    responses_.push_back(response_of(objective, problem, observations));
   }
 }
 
-SurrogateModels::Response SurrogateModels::response_of(const Objective& objective,
-                                                       const Problem& problem,
-                                                       const Eigen::MatrixXd& coded,
-                                                       const Eigen::VectorXd& y) {
+SurrogateModels::Response SurrogateModels::response_of(
+    const Objective& objective, const Problem& problem,
+    const std::vector<Observation>& observations) {
+  const auto [coded, y, censored] = runs_of(objective, problem, observations);
   Response response;
   if (y.size() == 0) return response;
   const Eigen::VectorXd z =
@@ -130,7 +154,7 @@ SurrogateModels::Response SurrogateModels::response_of(const Objective& objectiv
   const doe::Model mean = doe::Model::parse({"1"}, problem.factors);
   try {
     response.fit = surfaces::fit_gaussian_process(
-        mean, coded, y,
+        mean, coded, y, censored,
         {.transform = objective.transform, .with_nugget = true, .threads = problem.threads});
     for (auto& process : surfaces::drawn_processes(*response.fit, kDraws, problem.threads)) {
       auto& distinct = response.processes;

@@ -32,7 +32,8 @@ Means predicted(const surfaces::GaussianProcess& process, const Eigen::MatrixXd&
 /// The surrogate models of a search: a Gaussian process for each objective, whose parameters are
 /// drawn from their posterior, and the feasibility model. Before there are runs enough for a
 /// process, the same normal distribution everywhere; a limit on a response that has been the same
-/// in all runs, of requests that failed for instance, is taken to remain so.
+/// in all runs, of requests that failed for instance, is taken to remain so. Runs that were ended
+/// early are censored runs of the processes (surfaces/models/censored_runs.h), and did not fail.
 class SurrogateModels {
  public:
   /// Any number of observations, none included. `completion_draws`: see surfaces::fit_feasibility.
@@ -58,7 +59,7 @@ class SurrogateModels {
   /// Null until a run could not complete.
   const surfaces::Feasibility* feasibility() const;
 
-  /// The coded points of the completed runs, each once.
+  /// The coded points of the runs that completed, to their ends, each once.
   const Eigen::MatrixXd& completed() const { return completed_; }
 
  private:
@@ -71,7 +72,7 @@ class SurrogateModels {
   };
 
   static Response response_of(const Objective& objective, const Problem& problem,
-                              const Eigen::MatrixXd& coded, const Eigen::VectorXd& y);
+                              const std::vector<Observation>& observations);
 
   int threads_ = 0;
   std::vector<Response> responses_;

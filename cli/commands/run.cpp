@@ -65,7 +65,7 @@ std::set<study::RunStatus> parse_statuses(const std::string& text) {
 /// Explains why there was nothing to do.
 void say_why_none(const runner::RunCounts& counts) {
   const std::string planned = analysis::count_of(counts.planned, "run");
-  if (counts.completed + counts.infeasible == counts.planned) {
+  if (counts.decided() == counts.planned) {
     print_message(
         "Nothing to do: all {} have been made{}\n", planned,
         counts.infeasible > 0 ? fmt::format(", {} of them infeasible", counts.infeasible) : "");
@@ -97,7 +97,7 @@ int conclude(const study::StudyDirectory& directory, const runner::RunSummary& s
     if (summary.gave_up) say_what_was_printed(directory, records);
   }
   say_next(command_after_runs(directory, counts, counts.remaining));
-  return counts.completed + counts.infeasible == counts.planned ? kDone : kRunsMissing;
+  return counts.decided() == counts.planned ? kDone : kRunsMissing;
 }
 
 /// Which runs the options select, but for --rerun. Throws UsageError.
@@ -155,6 +155,7 @@ json::Format<runner::RunCounts> counts_format() {
   return json::object<RunCounts>({{"planned", &RunCounts::planned},
                                   {"completed", &RunCounts::completed},
                                   {"infeasible", &RunCounts::infeasible},
+                                  {"ended_early", &RunCounts::ended_early},
                                   {"failed", &RunCounts::failed},
                                   {"timed_out", &RunCounts::timed_out},
                                   {"cancelled", &RunCounts::cancelled},

@@ -100,7 +100,7 @@ void LiveStudy::look() {
   const analysis::Records records = study::final_records(all);
   runner::RunCounts counts = runner::count_runs(directory.plan, records);
   state_.name = directory.study.name;
-  state_.done = counts.completed + counts.infeasible;
+  state_.done = counts.decided();
   state_.planned = std::max(counts.planned, budget_.value_or(0));
   state_.infeasible = counts.infeasible;
   state_.unsuccessful = counts.unsuccessful();

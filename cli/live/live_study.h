@@ -17,7 +17,7 @@ namespace doetune::cli {
 struct LiveState {
   std::string name;
   std::string phase;  ///< "running", then how it ended: "finished", "interrupted", "stopped"
-  int done = 0;       ///< runs that need not be made again: completed or infeasible
+  int done = 0;       ///< runs that are not made again
   int planned = 0;    ///< the number of runs to make; of a search, at most
   int infeasible = 0;
   int unsuccessful = 0;

@@ -32,6 +32,7 @@ PhaseText text_of(Kind kind) {
 std::string outcome_of(const analysis::SearchPhase& phase) {
   std::string text = fmt::format("{} completed", phase.completed);
   if (phase.infeasible > 0) text += fmt::format(", {} could not run", phase.infeasible);
+  if (phase.ended_early > 0) text += fmt::format(", {} ended early", phase.ended_early);
   if (phase.other > 0) text += fmt::format(", {} failed", phase.other);
   return text;
 }

@@ -192,6 +192,27 @@ void assess_exit(const study::Study& study, const study::PlannedRun& run, const 
   }
 }
 
+/// Whether the attempt was stopped because it was to be ended early. If doetune was killed after it
+/// had decided that, the attempt is lost, and not made again either.
+bool is_ended_early(const AttemptEnd& end, const AttemptOutput& output) {
+  return output.early_end && (end.cause == EndCause::kCancelled || end.cause == EndCause::kLost);
+}
+
+void assess_early_end(const study::Study& study, const study::PlannedRun& run,
+                      const AttemptOutput& output, study::RunRecord& record) {
+  record.status = RunStatus::kEndedEarly;
+  record.reason = output.early_end->reason;
+  for (const study::Response& response : study.responses) {
+    const auto& reported = output.early_end->responses;
+    const auto value = reported.find(response.name);
+    if (value != reported.end()) record.responses.insert(*value);
+  }
+  record.bounds = output.early_end->bounds;
+  ReadResponses nothing_read;
+  add_telemetry(study, nothing_read, output.telemetry, record);
+  study::add_derived_responses(study, run, record);
+}
+
 void add_circumstances(const AttemptEnd& end, study::RunRecord& record) {
   if (end.suspended_s >= kSuspended_s) {
     record.flags.push_back(fmt::format(
@@ -217,6 +238,7 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory) {
   output.output = read_tail(attempt_directory / "stdout", kTailBytes, &output.output_cut);
   output.errors = read_tail(attempt_directory / "stderr", kTailBytes);
   output.telemetry = attempt_directory / "telemetry.csv";
+  output.early_end = read_early_end(attempt_directory);
   return output;
 }
 
@@ -232,6 +254,11 @@ study::RunRecord assess(const study::Study& study, const study::PlannedRun& run,
   record.cpus = end.cpus;
   record.start = end.start;
   record.duration_s = end.duration_s;
+  if (is_ended_early(end, output)) {
+    assess_early_end(study, run, output, record);
+    add_circumstances(end, record);
+    return record;
+  }
   switch (end.cause) {
     case EndCause::kExited:
       assess_exit(study, run, end, output, record);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runner/attempts/attempt.h"
+#include "runner/attempts/run_progress.h"
 #include "study/plan.h"
 #include "study/run_record.h"
 #include "study/study.h"
@@ -22,12 +23,13 @@ inline constexpr std::size_t kTailBytes = 1 << 20;
 
 /// The output of an attempt's program, as read.
 struct AttemptOutput {
-  std::optional<std::string> result;     ///< result.json; empty if missing or unreadable
-  std::string result_problem;            ///< why an existing result.json cannot be read
-  std::string output;                    ///< end of standard output
-  std::string errors;                    ///< end of standard error
-  bool output_cut = false;               ///< standard output is longer than `output`
-  std::filesystem::path telemetry = {};  ///< telemetry.csv, which may not exist; may be empty
+  std::optional<std::string> result;       ///< result.json; empty if missing or unreadable
+  std::string result_problem;              ///< why an existing result.json cannot be read
+  std::string output;                      ///< end of standard output
+  std::string errors;                      ///< end of standard error
+  bool output_cut = false;                 ///< standard output is longer than `output`
+  std::filesystem::path telemetry = {};    ///< telemetry.csv, which may not exist; may be empty
+  std::optional<EarlyEnd> early_end = {};  ///< if the run was to be ended early
 };
 
 AttemptOutput read_output(const std::filesystem::path& attempt_directory);
@@ -50,6 +52,7 @@ AttemptOutput read_output(const std::filesystem::path& attempt_directory);
 /// infeasible  exit code 77, or not 0 with an out-of-memory message in the output
 /// timed_out, cancelled, lost  as reported by the launcher; lost also if a response depends on
 ///             output that the runner could not keep completely
+/// ended_early stopped, or lost, after it was to be ended early: with what it reported last
 /// failed      anything else, with a reason
 study::RunRecord assess(const study::Study& study, const study::PlannedRun& run, int attempt,
                         const AttemptEnd& end, const AttemptOutput& output);

@@ -9,6 +9,7 @@
 
 #include "base/nearest_name.h"
 #include "base/random.h"
+#include "runner/attempts/run_progress.h"
 #include "runner/processes/bounded_file.h"
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
@@ -215,6 +216,7 @@ std::map<std::string, std::string> attempt_environment(const study::Study& study
   std::map<std::string, std::string> environment = program_environment(study, slot);
   environment["DOETUNE_REQUEST"] = (directory / "request.json").string();
   environment["DOETUNE_RESULT"] = (directory / "result.json").string();
+  environment["DOETUNE_PROGRESS"] = progress_file(directory).string();
   return environment;
 }
 

@@ -81,4 +81,17 @@ std::string drift_text(const Drift& drift) {
                      drift.runs);
 }
 
+std::vector<std::string> DriftReport::after(const study::PlannedRun& run, const study::Study& study,
+                                            const study::Plan& plan,
+                                            const std::map<int, study::RunRecord>& final_records) {
+  std::vector<std::string> texts;
+  if (run.type != doe::PointType::kCenter) return texts;
+  for (const Drift& drift : drifts(study, plan, final_records)) {
+    if (drift.is_clear && reported_.insert(drift.response).second) {
+      texts.push_back(drift_text(drift));
+    }
+  }
+  return texts;
+}
+
 }  // namespace doetune::runner

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,17 @@ std::vector<Drift> drifts(const study::Study& study, const study::Plan& plan,
 
 /// "throughput drifts: +4.1 % (±1.2 %) over 6 centre runs".
 std::string drift_text(const Drift& drift);
+
+/// Reports each drifting response once, at the first centre run that makes it clear.
+class DriftReport {
+ public:
+  /// The drifts that have become clear with this run, which just ended.
+  std::vector<std::string> after(const study::PlannedRun& run, const study::Study& study,
+                                 const study::Plan& plan,
+                                 const std::map<int, study::RunRecord>& final_records);
+
+ private:
+  std::set<std::string> reported_;
+};
 
 }  // namespace doetune::runner

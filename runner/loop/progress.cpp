@@ -11,6 +11,8 @@ int& RunCounts::of(std::optional<study::RunStatus> status) {
       return completed;
     case study::RunStatus::kInfeasible:
       return infeasible;
+    case study::RunStatus::kEndedEarly:
+      return ended_early;
     case study::RunStatus::kFailed:
       return failed;
     case study::RunStatus::kTimedOut:

@@ -16,6 +16,7 @@ struct RunCounts {
   int planned = 0;
   int completed = 0;
   int infeasible = 0;
+  int ended_early = 0;
   int failed = 0;
   int timed_out = 0;
   int cancelled = 0;
@@ -25,6 +26,7 @@ struct RunCounts {
   /// The count for a status; `remaining` for none.
   int& of(std::optional<study::RunStatus> status);
 
+  int decided() const { return completed + infeasible + ended_early; }  ///< not to be made again
   int unsuccessful() const { return failed + timed_out + cancelled + lost; }
 };
 

@@ -44,7 +44,7 @@ std::filesystem::path from_here(const std::filesystem::path& path) {
 }
 
 std::string tally(const RunCounts& counts) {
-  return fmt::format("[{}/{}]", counts.completed + counts.infeasible, counts.planned);
+  return fmt::format("[{}/{}]", counts.decided(), counts.planned);
 }
 
 std::string times(const Progress& progress, double now_s) {
@@ -174,7 +174,7 @@ void ProgressPrinter::ended(const Progress& progress, const study::PlannedRun& r
     if (!on_terminal()) line(text, false);
     return;
   }
-  if (record.same_as) return line(text, false);
+  if (record.same_as || record.status == study::RunStatus::kEndedEarly) return line(text, false);
   line(fmt::format("{}; output in {}{}", text, from_here(attempt_directory).string(),
                    again ? "; retrying" : ""),
        record.status != study::RunStatus::kInfeasible);

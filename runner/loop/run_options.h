@@ -8,6 +8,7 @@
 
 #include "runner/attempts/slots.h"
 #include "runner/launchers/launcher.h"
+#include "runner/loop/early_endings.h"
 #include "runner/loop/schedule.h"
 #include "study/directory/directory.h"
 
@@ -18,6 +19,7 @@ struct RunOptions {
   std::vector<std::string> gpus;  ///< to divide among the runs; empty: 0, 1, ...
   std::vector<int> only;          ///< run numbers; empty: all of the plan
   std::set<study::RunStatus> again = Selection{}.again;  ///< statuses of earlier attempts to retry
+  EndsEarly ends_early = {};                             ///< empty: every run goes on to its end
 };
 
 /// The runs to execute, by the options and the study.

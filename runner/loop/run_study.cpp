@@ -50,6 +50,7 @@ class StudyRun {
         plots_(directory, launcher, maker_),
         failures_(directory.study.run.on_failure, directory.path / "study.yaml"),
         results_(directory, now_s),
+        early_endings_(options.ends_early),
         progress_(pool_.jobs(), directory.study.run.expected_s, now_s()) {
     for (const std::string& warning : journal_.content().warnings) sink_.note(warning);
     final_ = study::final_records(journal_.content().records);
@@ -123,8 +124,7 @@ class StudyRun {
   /// Whether the run has its final result, so that its unrecorded attempts are irrelevant.
   bool is_decided(int run) const {
     const auto record = final_.find(run);
-    return record != final_.end() && (record->second.status == RunStatus::kCompleted ||
-                                      record->second.status == RunStatus::kInfeasible);
+    return record != final_.end() && study::is_decided(record->second.status);
   }
 
   /// Whether the directory belongs to this attempt, by its request; others are reported and left
@@ -318,13 +318,22 @@ class StudyRun {
     const double due_s = schedule_->due_s() - now_s_();  // of a run that waits for its backoff
     const double retry_s = due_s > 0 ? due_s : std::numeric_limits<double>::infinity();
     const double look_s = plots_.servers().setting_up() ? ReadinessProbe::kPause_s : kLookEvery_s;
-    auto events =
-        launcher_.wait(std::max(0.0, std::min({tick_s, results_.due_in_s(), retry_s, look_s})),
-                       interrupts_.descriptor());
+    const double due_in_s =
+        std::min({tick_s, results_.due_in_s(), retry_s, look_s, early_endings_.pause_s()});
+    auto events = launcher_.wait(std::max(0.0, due_in_s), interrupts_.descriptor());
     lock_.check();  // before attempts are assessed by files that may be gone
     handle_interrupts();
     if (events) handle(std::move(*events));
+    end_early();
     results_.write_if_due(final_);
+  }
+
+  /// Stops the runs whose progress says so. How they ended is in their directories.
+  void end_early() {
+    if (!early_endings_.is_due(now_s_())) return;
+    for (const auto& [name, run] : under_way_) {
+      if (early_endings_.ends(run_at(run.index), run.directory)) launcher_.cancel(name);
+    }
   }
 
   /// Ends of servers come first: they may explain those of runs.
@@ -417,18 +426,12 @@ class StudyRun {
     progress_.set_waiting(schedule_->waiting());
     count_servers_left();
     sink_.ended(progress_, run, record, directory, again);
-    report_drift(run);
+    for (const auto& text : drift_.after(run, directory_.study, directory_.plan, final_)) {
+      report(text);
+    }
     report(hooks_.after_run(record, directory));
     report(failures_.after(record, again, any_worked()));
     return again;
-  }
-
-  /// Reports each drifting response once, at the first centre run that makes it significant.
-  void report_drift(const PlannedRun& run) {
-    if (run.type != doe::PointType::kCenter) return;
-    for (const Drift& drift : drifts(directory_.study, directory_.plan, final_)) {
-      if (drift.is_clear && drifting_.insert(drift.response).second) report(drift_text(drift));
-    }
   }
 
   /// Whether a run of the plan has completed or was infeasible, so that the program works.
@@ -470,6 +473,7 @@ class StudyRun {
   WholePlots plots_;
   FailurePolicy failures_;
   ResultsFile results_;
+  EarlyEndings early_endings_;
   Progress progress_;
   std::map<int, RunRecord> final_;
   std::map<int, int> last_attempt_;  ///< highest attempt number used, by run
@@ -477,7 +481,7 @@ class StudyRun {
   std::vector<UnderWay> going_on_;             ///< attempts of an earlier call that still run
   std::map<std::string, UnderWay> under_way_;  ///< by attempt name
   int interrupts_seen_ = 0;
-  std::set<std::string> drifting_;  ///< responses reported to drift
+  DriftReport drift_;
   bool stop_file_seen_ = false;
   int ended_ = 0;
   std::size_t cancelled_ = 0;

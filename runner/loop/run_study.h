@@ -22,12 +22,13 @@ struct RunSummary {
 /// Executes every run of the plan without a final record, `jobs` concurrently, in run order.
 /// Resumes after an earlier call, however that ended:
 ///
-/// - An attempt is acknowledged once its record is in the journal, on disk; a completed or
-///   infeasible run is never executed again.
+/// - An attempt is acknowledged once its record is in the journal, on disk; a run that is
+///   decided (study::is_decided) is never executed again.
 /// - An attempt that ended without being recorded is recorded from its directory; an
 ///   interrupted one is recorded as lost, after its remaining processes were killed.
 /// - The first interrupt lets the runs in progress finish, the second stops them. A file `stop` in
 ///   the study directory acts like the first interrupt, and stays until the user removes it.
+/// - A run that RunOptions::ends_early ends by its progress is stopped and recorded as such.
 /// - A run whose settings were infeasible in another run is recorded as infeasible, not executed.
 /// - With `run.on_failure: first-three` (the default) the call ends like this, too, if no run of
 ///   the plan has worked and the first three of this call fail alike: same exit code, same message.

@@ -64,8 +64,7 @@ Schedule::Schedule(const study::Plan& plan, const std::map<int, study::RunRecord
     const int run = plan.runs[i].run;
     const auto record = final_records.find(run);
     const bool open =
-        record == final_records.end() || (record->second.status != RunStatus::kCompleted &&
-                                          record->second.status != RunStatus::kInfeasible &&
+        record == final_records.end() || (!study::is_decided(record->second.status) &&
                                           selection.again.count(record->second.status) > 0);
     if (open && (only.empty() || only.count(run) > 0)) queue_.push_back({i, -kForever_s});
   }

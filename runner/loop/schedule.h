@@ -30,8 +30,8 @@ std::optional<int> infeasible_like(const std::vector<doe::Factor>& factors, cons
                                    const std::map<int, study::RunRecord>& final_records,
                                    const study::PlannedRun& run);
 
-/// The pending runs, in run order. Completed and infeasible runs are excluded; runs that failed in
-/// an earlier call are included, with all their retries, if the selection contains their status.
+/// The pending runs, in run order. Decided runs (study::is_decided) are excluded; runs that failed
+/// in an earlier call are included, with all their retries, if the selection contains their status.
 class Schedule {
  public:
   /// Throws RunError if `only` contains a run that is not in the plan.

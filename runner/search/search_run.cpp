@@ -127,7 +127,8 @@ void SearchRun::start(double load, const fs::path& directory, Call& made) const 
                                    search_path(study_.run.environment));
   }
   command.environment = {{"DOETUNE_REQUEST", (directory / "request.json").string()},
-                         {"DOETUNE_RESULT", (directory / "result.json").string()}};
+                         {"DOETUNE_RESULT", (directory / "result.json").string()},
+                         {"DOETUNE_PROGRESS", progress_file(directory).string()}};
   command.working_directory = fs::current_path();
   command.time_limit_s = std::max(0.0, deadline_s_ - monotonic_s());
   json request = request_;

@@ -36,6 +36,7 @@ RunRecord record_of(const Study& study, const PlannedRun& run, const TableRow& r
     record.reason = row.reason.empty()
                         ? "imported as " + std::string(run_status_name(record.status))
                         : row.reason;
+    if (record.status == RunStatus::kEndedEarly) record.responses = row.responses;
   }
   record.notes["source"] = std::filesystem::path(row.place).filename().string();
   return record;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -64,6 +65,10 @@ OrderedJson header(const std::string& study, const std::string& plan_hash) {
   return {{"doetune_journal", kVersion}, {"study", study}, {"plan", plan_hash}};
 }
 
+OrderedJson number_or_null(double value) {
+  return std::isfinite(value) ? OrderedJson(value) : OrderedJson();
+}
+
 OrderedJson to_json(const RunRecord& record) {
   OrderedJson object{
       {"run", record.run}, {"attempt", record.attempt}, {"status", run_status_name(record.status)}};
@@ -79,6 +84,9 @@ OrderedJson to_json(const RunRecord& record) {
   object["start"] = record.start;
   object["duration_s"] = record.duration_s;
   object["responses"] = record.responses;
+  for (const auto& [name, range] : record.bounds) {
+    object["bounds"][name] = {number_or_null(range.low), number_or_null(range.high)};
+  }
   if (!record.notes.empty()) object["notes"] = record.notes;
   for (const auto& [name, repeats] : record.repeats) {
     object["repeats"][name] = {repeats.count, repeats.mean, repeats.variance};
@@ -144,6 +152,13 @@ RunRecord record_from_json(const Json& object) {
   record.duration_s = object.value("duration_s", 0.0);
   for (const auto& [name, value] : object.at("responses").items()) {
     record.responses[name] = value.get<double>();
+  }
+  if (object.contains("bounds")) {
+    for (const auto& [name, ends] : object.at("bounds").items()) {
+      Range& range = record.bounds[name];
+      if (!ends.at(0).is_null()) range.low = ends.at(0).get<double>();
+      if (!ends.at(1).is_null()) range.high = ends.at(1).get<double>();
+    }
   }
   if (object.contains("notes")) {
     for (const auto& [name, value] : object.at("notes").items()) {

@@ -48,9 +48,7 @@ void check_told(const StudyDirectory& directory, const ToldRun& told) {
 
 /// Whether the journal has this run's end already. Throws StudyError if it has another.
 bool is_recorded(const RunRecord& before, const RunRecord& now) {
-  const bool is_final =
-      before.status == RunStatus::kCompleted || before.status == RunStatus::kInfeasible;
-  if (!is_final) return false;
+  if (!is_decided(before.status)) return false;
   if (before.status == now.status && before.responses == now.responses) return true;
   throw StudyError(
       fmt::format("run {} has been recorded otherwise, as {}: a result is not replaced", now.run,

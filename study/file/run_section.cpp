@@ -33,6 +33,7 @@ class RunReader {
     if (text_at(node_, "outliers", "flag") == "rerun") run.outliers = Outliers::kRerun;
     run.hang_after_s = seconds_at(node_, "hang_after");
     read_measurement(run);
+    run.end_early = end_early(node_["end_early"]);
     read_resources(run);
     run.expected_s = seconds_at(node_, "expected");
     read_environment(run);
@@ -99,6 +100,16 @@ class RunReader {
                                    key, run.timeout_s));
     }
     if (node_["telemetry"]) run.telemetry_hz = *parse_number(node_["telemetry"].Scalar());
+  }
+
+  static std::optional<EndEarlySettings> end_early(const YAML::Node& node) {
+    if (!node || (node.IsScalar() && node.Scalar() == "false")) return std::nullopt;
+    EndEarlySettings settings;
+    if (node.IsScalar()) return settings;
+    settings.confidence = number_at(node, "confidence").value_or(settings.confidence);
+    settings.runs = whole_at(node, "runs").value_or(settings.runs);
+    settings.after = number_at(node, "after").value_or(settings.after);
+    return settings;
   }
 
   ServerSettings server() const {

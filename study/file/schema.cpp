@@ -166,6 +166,14 @@ Schema spark_schema() {
   });
 }
 
+Schema end_early_schema() {
+  return object({
+      {"confidence", number_in(0.5, 0.9999), "with which a run must be worse (0.99)"},
+      {"runs", integer(3, 10000), "completed runs with progress before any is ended (5)"},
+      {"after", number(), "step of the progress before which no run is ended (none)"},
+  });
+}
+
 Schema run_schema() {
   return object({
       {"launcher", text(),
@@ -180,6 +188,9 @@ Schema run_schema() {
       {"on_failure", words({"first-three", "continue", "stop"}),
        "stop if the first three runs fail alike, never, or at the first run that failed and has no "
        "retries left (first-three)"},
+      {"end_early", one_of({boolean(), end_early_schema()}),
+       "whether a search ends runs that their progress shows to be clearly worse than the best "
+       "(false)"},
       {"outliers", words({"flag", "rerun"}),
        "outliers are reported, or measured again as a replicate (flag)"},
       {"repeats", integer(1, 10000), "measurements inside one run (1)"},

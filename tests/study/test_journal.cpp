@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -52,6 +53,7 @@ TEST_CASE("A record reads back as it was written", "[study][journal]") {
   record.gpu = "0,1";
   record.settings = {{"batch_size", "8"}, {"mode", "fast"}};
   record.notes = {{"engine", "onednn"}};
+  record.bounds["throughput"].high = 21.5;
   Journal(directory / "runs.jsonl", "demo", "abc").append(record);
 
   const auto content = read_journal(directory / "runs.jsonl");
@@ -70,6 +72,8 @@ TEST_CASE("A record reads back as it was written", "[study][journal]") {
   CHECK(read.duration_s == record.duration_s);  // the shortest text that parses exactly
   CHECK(read.responses == record.responses);
   CHECK(read.notes == record.notes);
+  CHECK(read.bounds.at("throughput").low == -INFINITY);
+  CHECK(read.bounds.at("throughput").high == 21.5);
 }
 
 TEST_CASE("Bytes that are no UTF-8 do not keep a record from the journal", "[study][journal]") {

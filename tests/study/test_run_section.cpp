@@ -94,6 +94,17 @@ TEST_CASE("One number of retries is for failures and time limits alike", "[study
   CHECK(retries.lost == 3);
 }
 
+TEST_CASE("Runs are ended early only if the study says so", "[study][run]") {
+  CHECK_FALSE(settings_of("").end_early);
+  CHECK_FALSE(settings_of("run: {end_early: false}\n").end_early);
+  CHECK(settings_of("run: {end_early: true}\n").end_early->confidence == 0.99);
+  const auto given =
+      settings_of("run: {end_early: {confidence: 0.9, runs: 8, after: 3}}\n").end_early;
+  CHECK(given->confidence == 0.9);
+  CHECK(given->runs == 8);
+  CHECK(given->after == 3);
+}
+
 TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
   const auto [run, message] = GENERATE(table<std::string, std::string>({
       {"run: {retries: often}", "s.yaml:3:16: run.retries: expected an integer from 0 to 100"},
@@ -110,6 +121,8 @@ TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
       {"run: {gpus_per_run: \"{gpsu}\"}", "did you mean 'gpus'?"},
       {"run: {gpus_per_run: \"{net}\"}", "'net' is not a numeric factor"},
       {"run: {processes: 0}", "from 1 to"},
+      {"run: {end_early: {confidense: 0.9}}", "did you mean 'confidence'?"},
+      {"run: {end_early: {confidence: 99}}", "expected a number from 0.5 to 0.9999"},
       {"run: {on_failure: halt}", "'halt' is not known"},
       {"run: {telemetry: 2000}", "expected a number from 0 to 1000"},
       {"run: {ssh: {hosts: [-oProxyCommand=x]}}", "is not a host name"},

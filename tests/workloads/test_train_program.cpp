@@ -65,6 +65,26 @@ void wait_for_checkpoints(const Program& program, const fs::path& directory, std
 
 }  // namespace
 
+TEST_CASE("a training reports its progress after each epoch", "[train]") {
+  const ProgramDirectory directory;
+  const fs::path file = directory / "progress.jsonl";
+  const Answer answer = ask({}, RLIM_INFINITY, {{"DOETUNE_PROGRESS", file.string()}});
+  INFO(answer.messages);
+  REQUIRE(answer.code == 0);
+  std::ifstream lines(file);
+  std::string line;
+  for (int epoch = 1; epoch <= 2; ++epoch) {
+    REQUIRE(std::getline(lines, line));
+    const Json point = Json::parse(line);
+    const auto at = static_cast<std::size_t>(epoch - 1);
+    CHECK(point["step"] == epoch);
+    for (const char* name : {"accuracy", "loss", "train_loss"}) {
+      CHECK(point["responses"][name] == answer.result["series"][std::string("epoch_") + name][at]);
+    }
+  }
+  CHECK_FALSE(std::getline(lines, line));
+}
+
 TEST_CASE("a training answers with accuracy, losses and time, the same for a seed", "[train]") {
   const Answer first = ask({});
   INFO(first.messages);

@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "workloads/data/cifar100.h"
 #include "workloads/data/generated_images.h"
+#include "workloads/protocol/progress.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/measured.h"
 #include "workloads/timing/stopping_rule.h"
@@ -199,6 +200,15 @@ struct TimeLeft {
   double longest_s;   // duration of the longest training
 };
 
+/// What the last epoch reached is the estimate of what the training will.
+void report_epoch(const TrainingState& state) {
+  if (state.epochs.empty() || state.diverged_at_step) return;
+  const Epoch& epoch = state.epochs.back();
+  report_progress(
+      static_cast<double>(state.epochs.size()),
+      {{"accuracy", epoch.accuracy}, {"loss", epoch.loss}, {"train_loss", epoch.train_loss}});
+}
+
 /// Empty where the training would not end in time: it is not started if it would take as long as
 /// the longest one so far, nor is an epoch if it would take as long as the previous one.
 std::optional<TrainingState> train(const Inputs& in, const TrainingPlan& plan, const Data& data,
@@ -211,6 +221,7 @@ std::optional<TrainingState> train(const Inputs& in, const TrainingPlan& plan, c
     if (began_s + took_s > left.deadline_s) return std::nullopt;
     trainer.run_epoch();
     keeper.save(trainer.state(), *network);
+    report_epoch(trainer.state());
     took_s = monotonic_s() - began_s;
   }
   return trainer.state();
