@@ -97,6 +97,22 @@ TEST_CASE("ranks that a launcher started meet, and one answers", "[program]") {
   CHECK(scratch.read("second.out").empty());
 }
 
+TEST_CASE("ranks that mpirun started sum over MPI", "[program]") {
+  const ProgramDirectory scratch;
+  if (!std::filesystem::exists("/usr/bin/mpirun")) {
+    WARN("skipped: no Open MPI");
+    return;
+  }
+  const Arguments ranks{"-n", "2", "--oversubscribe", "--bind-to", "none", DOETUNE_ALL_REDUCE};
+  for (const char* type : {"fp32", "bf16"}) {
+    Program program("/usr/bin/mpirun", scratch,
+                    with(with(ranks, kSmall), {"--transport", "mpi", "--communication_type", type}),
+                    {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
+    REQUIRE(program.exit_code() == 0);
+    CHECK(Json::parse(scratch.read("out"))["notes"]["transport"] == "mpi");
+  }
+}
+
 TEST_CASE("a rank with other settings ends all with code 2", "[program]") {
   const ProgramDirectory scratch;
   const std::string where = rendezvous();

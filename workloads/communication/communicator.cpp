@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "workloads/communication/mpi/mpi_library.h"
 #include "workloads/communication/nccl/nccl_library.h"
 #include "workloads/communication/ring.h"
 
@@ -24,6 +25,7 @@ constexpr TransportType kTransportTypes[] = {
     {"shm", shared_memory_ring},
     {"tcp", tcp_ring},
     {"nccl", nccl_communicator},
+    {"mpi", mpi_communicator},
 };
 
 /// Values broadcast at a time (16 MiB), which bounds a transport's staging memory.

@@ -69,7 +69,7 @@ std::vector<Input> ranked_inputs() {
        "",
        0,
        0,
-       {"auto", "shm", "tcp", "nccl"}},
+       {"auto", "shm", "tcp", "nccl", "mpi"}},
       {"arrival_timeout", continuous, 60.0, "time limit for all ranks to connect", "s", 0.1, 86400},
       {"warmup", continuous, 0.5, "warm-up time before the measurement", "s", 0, 3600},
       {"duration", continuous, 2.0, "minimum measurement time", "s", 0, 86400},

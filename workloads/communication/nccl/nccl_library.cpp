@@ -1,7 +1,7 @@
 #include "workloads/communication/nccl/nccl_library.h"
 
-#include "workloads/cuda/optional_library.h"
 #include "workloads/engines/engine.h"
+#include "workloads/optional_library.h"
 
 namespace doetune::workloads {
 namespace {
@@ -9,9 +9,9 @@ namespace {
 using Entry = Communicator* (*)(Group& group);
 
 Entry entry() {
-  static const auto found =
-      reinterpret_cast<Entry>(open_library({"libdoetune_nccl.so", "doetune_nccl_communicator",
-                                            "transport nccl", "the CUDA toolkit or NCCL was"}));
+  static const auto found = reinterpret_cast<Entry>(
+      open_library({"libdoetune_nccl.so", "doetune_nccl_communicator", "transport nccl",
+                    "doetune-cuda", "the CUDA toolkit and NCCL"}));
   return found;
 }
 

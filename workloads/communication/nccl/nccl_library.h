@@ -1,4 +1,4 @@
-// NCCL, in a shared library that is opened on demand (cuda/optional_library.h).
+// NCCL, in a shared library that is opened on demand (optional_library.h).
 #pragma once
 
 #include <memory>
