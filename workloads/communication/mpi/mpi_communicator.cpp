@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "workloads/communication/bfloat16.h"
+#include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
 namespace {
@@ -42,10 +43,19 @@ void add_bfloat16(void* in, void* sum, int* count, MPI_Datatype*) {
     to[i] = to_bfloat16(from_bfloat16(from[i]) + from_bfloat16(to[i]));
 }
 
+[[noreturn]] void refuse(int started, int connected) {
+  throw Infeasible(fmt::format(
+      "{} processes were started, but MPI connects {}: srun needs --mpi=pmix for Open MPI (or "
+      "SLURM_MPI_TYPE=pmix); mpirun does without",
+      started, connected));
+}
+
 /// MPI, for the life of the object.
 class Session {
  public:
-  Session() {
+  explicit Session(int ranks) {
+    if (std::getenv("PMIX_NAMESPACE") == nullptr)
+      refuse(ranks, 1);  // MPI_Init would end the program
     // Ranks that wait nap, so that none yields its processor for a whole time slice.
     setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     // Rabenseifner's algorithm: the default sends whole messages to one rank and back.
@@ -109,15 +119,25 @@ struct Message {
   std::vector<std::byte> bytes;
 };
 
+/// This process among `ranks`.
+Rank place(int ranks) {
+  Rank found;
+  check(MPI_Comm_size(MPI_COMM_WORLD, &found.size), "the number of ranks");
+  if (found.size != ranks) refuse(ranks, found.size);
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &found.rank), "the rank");
+  MPI_Comm here = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, found.rank, MPI_INFO_NULL, &here),
+        "the ranks of this machine");
+  MPI_Comm_rank(here, &found.local_rank);
+  MPI_Comm_free(&here);
+  return found;
+}
+
 class Mpi final : public Communicator {
  public:
-  explicit Mpi(Group& group) : Communicator(group) {
+  Mpi(std::unique_ptr<Session> session, int ranks)
+      : Communicator(place(ranks)), session_(std::move(session)) {
     prctl(PR_SET_TIMERSLACK, 1);  // else every nap takes 50 microseconds more
-    int ranks = 0;
-    check(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "number of ranks");
-    if (ranks != size())
-      throw Infeasible(fmt::format(
-          "MPI connects {} of {} ranks: start them by mpirun, or srun --mpi=pmix", ranks, size()));
   }
 
   ~Mpi() override {
@@ -165,13 +185,16 @@ class Mpi final : public Communicator {
     check(MPI_Irecv(message->bytes.data(), message->size(), MPI_BYTE, from, 0, MPI_COMM_WORLD,
                     &message->request),
           "a message");
+    expected_.push_back(message);
     return std::async(std::launch::deferred, [this, message, from] {
       await([&] { return arrived(*message, from); });
+      std::erase(expected_, message);
       return message->decoded();
     });
   }
 
   std::string_view name() const override { return "mpi"; }
+  void end_all(int exit_code) const override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
  private:
   void start(std::span<float> values, CommunicationType type) {
@@ -185,7 +208,7 @@ class Mpi final : public Communicator {
       sum.halves.resize(values.size());
       std::ranges::transform(values, sum.halves.begin(), to_bfloat16);
       check(MPI_Iallreduce(MPI_IN_PLACE, sum.halves.data(), count, MPI_UINT16_T,
-                           session_.bfloat16_sum, MPI_COMM_WORLD, &sum.request),
+                           session_->bfloat16_sum, MPI_COMM_WORLD, &sum.request),
             "a sum in bf16");
     }
     sums_.push_back(std::move(sum));
@@ -255,11 +278,12 @@ class Mpi final : public Communicator {
   }
 
   int exceptions_ = std::uncaught_exceptions();
-  Session session_;
+  std::unique_ptr<Session> session_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Sum> sums_;  // the oldest first
   std::deque<std::unique_ptr<Message>> sent_;
+  std::vector<std::shared_ptr<Message>> expected_;  // MPI may write to them though nobody waits
   Ticket started_ = 0;
   Ticket done_ = 0;
   bool awaited_ = false;  // the caller lets MPI go on itself
@@ -269,8 +293,8 @@ class Mpi final : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_mpi_communicator(Group& group) {
-  return std::make_unique<Mpi>(group);
+std::unique_ptr<Communicator> make_mpi_communicator(int ranks) {
+  return std::make_unique<Mpi>(std::make_unique<Session>(ranks), ranks);
 }
 
 }  // namespace doetune::workloads

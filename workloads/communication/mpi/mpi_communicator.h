@@ -10,9 +10,10 @@ namespace doetune::workloads {
 /// The processes that mpirun or srun started, connected by MPI. One for each process: MPI begins
 /// with it and ends with it.
 ///
-/// A sum is an MPI_Iallreduce. A thread lets MPI go on with it while the caller computes; it naps
-/// between looks, so that ranks that share processors leave them to each other. Throws
-/// std::runtime_error with MPI's words; one rank that ends with an exception ends all.
-std::unique_ptr<Communicator> make_mpi_communicator(Group& group);
+/// A sum is an MPI_Iallreduce. A thread lets MPI go on with it while the caller computes. Who waits
+/// naps between looks, so that ranks that share processors leave them to each other. Throws
+/// Infeasible, with what to do, where MPI connects other than `ranks` processes, and
+/// std::runtime_error with MPI's words.
+std::unique_ptr<Communicator> make_mpi_communicator(int ranks);
 
 }  // namespace doetune::workloads

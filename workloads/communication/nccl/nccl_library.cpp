@@ -6,7 +6,7 @@
 namespace doetune::workloads {
 namespace {
 
-using Entry = Communicator* (*)(Group& group);
+using Entry = Communicator* (*)(Communicator& processes);
 
 Entry entry() {
   static const auto found = reinterpret_cast<Entry>(
@@ -21,8 +21,8 @@ bool has_nccl() try { return entry() != nullptr; } catch (const NoDevice&) {
   return false;
 }
 
-std::unique_ptr<Communicator> nccl_communicator(Group& group) {
-  return std::unique_ptr<Communicator>(entry()(group));
+std::unique_ptr<Communicator> nccl_communicator(Communicator& processes) {
+  return std::unique_ptr<Communicator>(entry()(processes));
 }
 
 }  // namespace doetune::workloads

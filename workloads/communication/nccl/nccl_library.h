@@ -11,6 +11,6 @@ namespace doetune::workloads {
 bool has_nccl();
 
 /// As make_nccl_communicator; throws NoDevice, with the reason, where NCCL is missing.
-std::unique_ptr<Communicator> nccl_communicator(Group& group);
+std::unique_ptr<Communicator> nccl_communicator(Communicator& processes);
 
 }  // namespace doetune::workloads
