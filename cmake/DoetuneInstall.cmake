@@ -1,6 +1,6 @@
 # Where installed files go. Nothing in them names the prefix, so an installed tree can be moved:
 #   bin/                        doetune, doetune-attempt, doetune-search
-#   libexec/doetune/            workloads/, and the libraries they open where a GPU is asked for
+#   libexec/doetune/            workloads/, and the libraries they open for a GPU, or for MPI
 #   share/                      manual pages, completions for shells
 #   include/doetune/, lib/      the modules as libraries, for find_package(doetune)
 #   lib/doetune/                in the tarball alone: Debian's libraries that the programs use

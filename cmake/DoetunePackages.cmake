@@ -1,6 +1,7 @@
 # What `cmake --workflow --preset package` makes, in build/package/packages:
 #   doetune_VERSION_ARCH.deb          the program and its workloads
 #   doetune-cuda_VERSION_ARCH.deb     what runs on a GPU, where it was built; wants NVIDIA's libraries
+#   doetune-mpi_VERSION_ARCH.deb      what runs between processes, where MPI was found
 #   libdoetune-dev_VERSION_ARCH.deb   the libraries, for programs in C++
 #   doetune-VERSION-SYSTEM-ARCH.tar.gz   all of it with Debian's libraries, for machines without root
 set(CPACK_GENERATOR DEB TGZ)
@@ -14,6 +15,10 @@ set(DOETUNE_PACKAGES doetune libdoetune-dev)
 if(DOETUNE_WITH_CUDA)
   list(APPEND DOETUNE_PACKAGE_COMPONENTS cuda)
   list(APPEND DOETUNE_PACKAGES doetune-cuda)
+endif()
+if(TARGET doetune_mpi_module)
+  list(APPEND DOETUNE_PACKAGE_COMPONENTS mpi)
+  list(APPEND DOETUNE_PACKAGES doetune-mpi)
 endif()
 set(CPACK_DOETUNE_COMPONENTS ${DOETUNE_PACKAGE_COMPONENTS})
 
@@ -29,7 +34,7 @@ Factors and goals go into one file. doetune chooses the runs as a designed
 experiment, executes and measures them, fits response surfaces, and tells
 which settings to use and how sure that is.")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "doetune-cuda, slurm-client, openssh-client, openmpi-bin")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "doetune-cuda, doetune-mpi, slurm-client, openssh-client, openmpi-bin")
 
 # Opened by a workload that asks for a GPU. NVIDIA's libraries are not Debian's, and come in several
 # ways; so they are no dependency, and `doetune doctor` and the workloads say what is missing.
@@ -41,6 +46,13 @@ them: CUDA ${CUDAToolkit_VERSION_MAJOR}'s libraries, cuDNN 9, NCCL 2 and the dri
 set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "doetune (= ${PROJECT_VERSION}), libc6, libstdc++6")
 set(CPACK_DEBIAN_CUDA_PACKAGE_SUGGESTS
     "libcudnn9-cuda-${CUDAToolkit_VERSION_MAJOR}, libnccl2, libcuda1")
+
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME doetune-mpi)
+set(CPACK_COMPONENT_MPI_DESCRIPTION
+    "runs doetune's workloads in several processes
+Sums and messages between them over Open MPI.")
+set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "doetune (= ${PROJECT_VERSION}), openmpi-bin")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libdoetune-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

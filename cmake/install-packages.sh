@@ -8,7 +8,8 @@ set -eu
 
 build="g++ ccache cmake ninja-build pkg-config python3
   libboost-dev libboost-program-options-dev libceres-dev libcurl4-openssl-dev libdnnl-dev libeigen3-dev
-  libfmt-dev libmuparser-dev libnlopt-cxx-dev libnlopt-dev libre2-dev libsqlite3-dev libyaml-cpp-dev
+  libfmt-dev libmuparser-dev libnlopt-cxx-dev libnlopt-dev libopenmpi-dev libre2-dev libsqlite3-dev
+  libyaml-cpp-dev openmpi-bin
   nlohmann-json3-dev
   libavcodec-dev libavformat-dev libavutil-dev libswscale-dev zlib1g-dev"
 test="catch2 clang-format chromium chromium-driver python3-selenium python3-jsonschema python3-yaml
@@ -16,7 +17,7 @@ test="catch2 clang-format chromium chromium-driver python3-selenium python3-json
 # Tests that need these are skipped where they cannot be installed.
 optional_test="r-base-core r-cran-mass r-cran-nlme python3-statsmodels librsvg2-bin
   faketime zsh fish groff mandoc slurmctld slurmd slurm-client munge
-  openssh-server openssh-client openmpi-bin openjdk-17-jre-headless"
+  openssh-server openssh-client openjdk-17-jre-headless"
 
 wanted=""
 optional=""

@@ -99,15 +99,18 @@ void AttemptMaker::set_resources(Attempt& attempt, const Slot& slot) const {
 }
 
 /// Starts `mpirun -n 4 PROGRAM ...` instead of `PROGRAM ...`. More ranks than processors are
-/// permitted if the user asks for them: Open MPI is told so through its environment, since other
-/// MPIs do not have the option.
+/// permitted if the user asks for them, and root is, as in a container: Open MPI is told so through
+/// its environment, since other MPIs do not have the options.
 void AttemptMaker::start_in_ranks(Attempt& attempt) {
   std::vector<std::string> arguments{ranks_, "-n", fmt::format("{}", attempt.processes)};
   arguments.push_back(attempt.program.string());
   arguments.insert(arguments.end(), attempt.arguments.begin() + 1, attempt.arguments.end());
   attempt.arguments = std::move(arguments);
   attempt.program = program(ranks_);
-  attempt.environment.try_emplace("OMPI_MCA_rmaps_base_oversubscribe", "1");
+  for (const char* name : {"OMPI_MCA_rmaps_base_oversubscribe", "OMPI_ALLOW_RUN_AS_ROOT",
+                           "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}) {
+    attempt.environment.try_emplace(name, "1");
+  }
 }
 
 /// Starts doetune-search, which starts the program several times, instead of the program.

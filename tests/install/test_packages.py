@@ -32,6 +32,7 @@ class Packages(unittest.TestCase):
         cls.debs = {output("dpkg-deb", "-f", deb, "Package").strip(): deb
                     for deb in cls.folder.glob("*.deb")}
         cls.with_cuda = (BUILD / "bin/libdoetune_cuda.so").exists()
+        cls.with_mpi = (BUILD / "bin/libdoetune_mpi.so").exists()
 
     def files_of(self, package):
         listed = output("dpkg-deb", "-c", self.debs[package])
@@ -39,7 +40,8 @@ class Packages(unittest.TestCase):
 
     def test_each_package_has_its_part(self):
         self.assertEqual(set(self.debs), {"doetune", "libdoetune-dev"} |
-                         ({"doetune-cuda"} if self.with_cuda else set()))
+                         ({"doetune-cuda"} if self.with_cuda else set()) |
+                         ({"doetune-mpi"} if self.with_mpi else set()))
         program = self.files_of("doetune")
         self.assertLessEqual({"usr/bin/doetune", "usr/bin/doetune-attempt"}, program)
         for workload in (BUILD / "bin/workloads").iterdir():

@@ -3,6 +3,7 @@
 test_slurm_cluster.py DOETUNE. Exit code 77 where Slurm or the right to start it is missing.
 """
 
+import json
 import os
 import pathlib
 import random
@@ -62,13 +63,33 @@ class SlurmTest(ClusterTest):
         self.assertEqual(len(nodes), 4)
         self.assertEqual(set(nodes), {"n1", "n2"})
 
+    def test_training_on_both_nodes_over_mpi(self):
+        if not (pathlib.Path(DOETUNE).parent / "libdoetune_mpi.so").exists():
+            self.skipTest("built without MPI")
+        folder = WORK / "training"
+        folder.mkdir()
+        (folder / "study.yaml").write_text(json.dumps({
+            "study": "training", "workload": "train-data-parallel",
+            "settings": {"network": "small-cnn", "batch_size": 8, "baseline": "false", "threads": 1,
+                         "warmup": 0, "duration": 0.1, "values": 3},
+            "factors": {"bucket_mb": {"levels": [0.05, 1]}},
+            "model": "linear", "design": {"type": "full-factorial"},
+            "responses": {"throughput": {"goal": "maximize"}},
+            "run": {"launcher": "slurm", "processes": 2, "slurm": {**SLURM, "nodes": 2},
+                    "environment": {"SLURM_MPI_TYPE": "pmix"}}}))
+        for arguments in (["plan", "study.yaml"], ["run", "training"]):
+            done = subprocess.run([DOETUNE, *arguments], cwd=folder, text=True, capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        results = [json.loads(file.read_text()) for file in folder.glob("training/runs/*/result.json")]
+        self.assertEqual([(each["notes"]["transport"], each["notes"]["ranks"])
+                          for each in results], [("mpi", 2)] * 2)
+
     @unittest.skipUnless(shutil.which("mpirun"), "no Open MPI")
     def test_ranks_in_a_pilot_stay_on_a_node(self):
-        root = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
         for starter, rank in (("mpirun", "$OMPI_COMM_WORLD_RANK"), ("srun", "$SLURM_PROCID")):
             ranks = f'echo $SLURMD_NODENAME >>"$3".{rank}; [ {rank} = 0 ] || exit 0'
             study = self.study(2, "slurm-pilot", script=ranks, name=starter,
-                               run={"processes": 4, "ranks": starter, "environment": root})
+                               run={"processes": 4, "ranks": starter})
             self.assertEqual(study.run(), 0, study.words())
             nodes = [file.read_text() for file in
                      study.directory.glob("runs/0001.1/result.json.*")]

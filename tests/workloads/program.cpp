@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <sstream>
@@ -72,12 +73,26 @@ int Program::exit_code() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::vector<pid_t> Program::children() const {
-  const std::string pid = std::to_string(pid_);
-  std::ifstream in("/proc/" + pid + "/task/" + pid + "/children");
+std::vector<pid_t> Program::children_of(pid_t pid) {
   std::vector<pid_t> pids;
-  for (pid_t child = 0; in >> child;) pids.push_back(child);
+  std::error_code ended;
+  for (const auto& thread :
+       fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", ended)) {
+    std::ifstream in(thread.path() / "children");
+    for (pid_t child = 0; in >> child;) pids.push_back(child);
+  }
+  std::ranges::sort(pids);  // ranks are started in order
   return pids;
+}
+
+std::vector<pid_t> ranks_of(const Program& program, std::size_t count) {
+  const pid_t mpirun = program.wait_for_children(1).front();
+  for (int attempt = 0; attempt < 6000; ++attempt) {
+    if (auto found = Program::children_of(mpirun); found.size() >= count) return found;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  FAIL("mpirun has not started " << count << " ranks");
+  return {};
 }
 
 std::vector<pid_t> Program::wait_for_children(std::size_t count) const {

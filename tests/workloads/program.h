@@ -40,7 +40,8 @@ class Program {
   pid_t pid() const { return pid_; }
   /// Waits for its end; 128 + the signal where one ended it.
   int exit_code();
-  std::vector<pid_t> children() const;
+  std::vector<pid_t> children() const { return children_of(pid_); }
+  static std::vector<pid_t> children_of(pid_t pid);
   /// At least `count`; the test fails where they are not there within half a minute.
   std::vector<pid_t> wait_for_children(std::size_t count) const;
 
@@ -48,6 +49,9 @@ class Program {
   pid_t pid_ = -1;
   bool ended_ = false;
 };
+
+/// The processes of `count` ranks, which mpirun has started for a program.
+std::vector<pid_t> ranks_of(const Program& program, std::size_t count);
 
 /// Whether no such process is left, or it is a zombie that has yet to be reaped.
 bool gone(pid_t pid);

@@ -1,57 +1,55 @@
-// Sums over processes: exact results, and equality across ranks, transports and runs.
+// Sums over processes: MPI's by a program that mpirun starts, NCCL's with one rank.
 #include <catch2/catch.hpp>
 
-#include <cmath>
-#include <cstring>
-#include <mutex>
-#include <numeric>
-#include <thread>
+#include <signal.h>
 
-#include "base/random.h"
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
 #include "tests/workloads/gpu_or_skip.h"
-#include "tests/workloads/ranks.h"
+#include "tests/workloads/program.h"
 #include "workloads/communication/bfloat16.h"
 #include "workloads/communication/nccl/nccl_library.h"
+#include "workloads/protocol/protocol.h"
 
 using namespace doetune;
 using namespace doetune::workloads;
-using test::run_ranks;
+using Catch::Contains;
+using test::Program;
+using test::ProgramDirectory;
 
 namespace {
 
-/// The values of each rank.
-std::vector<float> values_of(int rank, std::size_t count, std::uint64_t seed = 7) {
-  std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i)
-    values[i] = random_unit(seed + static_cast<std::uint64_t>(rank), i) - 0.5F;
-  return values;
-}
-
-std::vector<double> exact_sum(int ranks, std::size_t count) {
-  std::vector<double> sum(count, 0);
-  for (int rank = 0; rank < ranks; ++rank) {
-    const auto values = values_of(rank, count);
-    for (std::size_t i = 0; i < count; ++i) sum[i] += static_cast<double>(values[i]);
+/// The program mpi_ranks on several ranks; none where there is no MPI.
+std::unique_ptr<Program> ranks(int count, const ProgramDirectory& scratch,
+                               const test::Arguments& arguments) {
+  if (!std::filesystem::exists("/usr/bin/mpirun") ||
+      !std::filesystem::exists(DOETUNE_MPI_LIBRARY)) {
+    WARN("skipped: no Open MPI");
+    return nullptr;
   }
-  return sum;
+  return std::make_unique<Program>(
+      "/usr/bin/mpirun", scratch,
+      test::with({"-n", std::to_string(count), "--bind-to", "none", DOETUNE_MPI_RANKS}, arguments),
+      test::Variables{{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                      {"ASAN_OPTIONS", "detect_leaks=0"}});  // of MPI's
 }
 
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
+/// Sets a variable for one test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
 
-/// All ranks' results of one all-reduce.
-std::vector<std::vector<float>> all_reduced(int ranks, std::string_view transport,
-                                            std::size_t count, CommunicationType type) {
-  std::vector<std::vector<float>> results(ranks);
-  const auto thrown = run_ranks(ranks, transport, [&](Communicator& communicator) {
-    auto values = values_of(communicator.rank(), count);
-    communicator.all_reduce(values, type);
-    results[communicator.rank()] = values;
-  });
-  for (const std::string& what : thrown) CHECK(what == "");
-  return results;
-}
+ private:
+  const char* name_;
+};
 
 }  // namespace
 
@@ -67,188 +65,86 @@ TEST_CASE("bfloat16 is the upper half of a float, rounded to nearest even", "[co
     REQUIRE(to_bfloat16(from_bfloat16(static_cast<std::uint16_t>(bits))) == bits);
 }
 
-TEST_CASE("an all-reduce is the sum to rounding, bitwise the same on all ranks and runs",
+// The bounds and the exact sums are theory; several counts, broadcast, gathering and messages too.
+TEST_CASE("over MPI a sum is right to rounding, bitwise the same on all ranks and runs",
           "[communication]") {
-  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
-  const auto ranks = GENERATE(1, 2, 3, 4);
-  const auto count =
-      GENERATE(std::size_t{1}, std::size_t{5}, std::size_t{1000}, std::size_t{300'001});
-  CAPTURE(transport, ranks, count);
-  const auto results = all_reduced(ranks, transport, count, CommunicationType::fp32);
-  const auto exact = exact_sum(ranks, count);
-  double error = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    error = std::max(error, std::abs(static_cast<double>(results[0][i]) - exact[i]));
-  CHECK(error <= (ranks - 1) * 0x1p-24 * ranks / 2);  // each addition rounds a sum below ranks / 2
-  for (const auto& result : results) CHECK(same_bits(result, results[0]));
-  CHECK(same_bits(all_reduced(ranks, transport, count, CommunicationType::fp32)[0], results[0]));
+  const auto count = GENERATE(2, 3, 4);
+  CAPTURE(count);
+  std::string bits;
+  for (int again = 0; again < (count == 3 ? 2 : 1); ++again) {
+    const ProgramDirectory scratch;
+    const auto program = ranks(count, scratch, {"sums"});
+    if (!program) return;
+    CHECK(program->exit_code() == 0);
+    CHECK(scratch.read("err") == "");
+    if (again == 1) CHECK(scratch.read("out") == bits);
+    bits = scratch.read("out");
+    CHECK_FALSE(bits.empty());
+  }
 }
 
-TEST_CASE("transports give the same bits", "[communication]") {
-  for (const auto type : {CommunicationType::fp32, CommunicationType::bf16})
-    CHECK(same_bits(all_reduced(3, "shm", 100'003, type)[0],
-                    all_reduced(3, "tcp", 100'003, type)[0]));
+TEST_CASE("what one rank throws ends all, with its name, words and exit code", "[communication]") {
+  const auto guilty = GENERATE(0, 2);
+  const ProgramDirectory scratch;
+  const auto program = ranks(3, scratch, {"throw", std::to_string(guilty)});
+  if (!program) return;
+  CHECK(program->exit_code() == kExitInfeasible);
+  CHECK_THAT(scratch.read("err"), Contains(rank_name(guilty, 3) + ": no memory left"));
 }
 
-TEST_CASE("NCCL with one rank gives what the other transports give", "[communication]") {
+TEST_CASE("a rank that dies ends all, named by mpirun", "[communication]") {
+  const ProgramDirectory scratch;
+  const auto program = ranks(3, scratch, {"die", "1"});
+  if (!program) return;
+  CHECK(program->exit_code() == 128 + SIGKILL);
+  CHECK_THAT(scratch.read("err"), Contains("rank 1") && Contains("signal 9"));
+}
+
+TEST_CASE("a message other than expected is out of step", "[communication]") {
+  const ProgramDirectory scratch;
+  const auto program = ranks(2, scratch, {"step"});
+  if (!program) return;
+  CHECK(program->exit_code() == 1);
+  CHECK_THAT(scratch.read("err"),
+             Contains("rank 1 of 2 is out of step: its message has 20 bytes, not 24"));
+}
+
+TEST_CASE("one process sums by itself", "[communication]") {
+  const auto itself = alone();
+  std::vector<float> values{1.0F, 1.0F + 0x1p-8F};
+  itself->wait(itself->start_all_reduce(values, CommunicationType::fp32, 2.0F));
+  CHECK(values == std::vector<float>{2.0F, 2.0F + 0x1p-7F});
+  itself->all_reduce(values, CommunicationType::bf16);
+  CHECK(values == std::vector<float>{2.0F, 2.0F});  // a tie, to even
+  CHECK_THROWS_WITH(itself->send(values, 1, CommunicationType::fp32),
+                    "rank 1 of 1 is not next to rank 0 of 1");
+}
+
+TEST_CASE("NCCL with one rank gives what one process by itself gives", "[communication]") {
   if (skipped_without("cuda")) return;
   if (!has_nccl()) return skip_for_want_of_gpu("no NCCL in this build");
-  for (const auto type : {CommunicationType::fp32, CommunicationType::bf16})
-    CHECK(same_bits(all_reduced(1, "nccl", 100'003, type)[0],
-                    all_reduced(1, "shm", 100'003, type)[0]));
-}
-
-TEST_CASE("bf16 sums are as near as one rounding a hop allows", "[communication]") {
-  const auto ranks = GENERATE(1, 2, 4);
-  const std::size_t count = 10'000;
-  const auto results = all_reduced(ranks, "shm", count, CommunicationType::bf16);
-  const auto exact = exact_sum(ranks, count);
-  for (std::size_t i = 0; i < count; ++i)  // every rounding is of a number below ranks / 2
-    REQUIRE(std::abs(static_cast<double>(results[0][i]) - exact[i]) <=
-            ranks * 0x1p-9 * ranks / 2 + 1e-6);
-  for (const auto& result : results) CHECK(same_bits(result, results[0]));
-  for (const float value : results[0]) REQUIRE(from_bfloat16(to_bfloat16(value)) == value);
-}
-
-TEST_CASE("several sums under way are each their own", "[communication]") {
-  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
-  const auto thrown = run_ranks(3, transport, [](Communicator& communicator) {
-    std::vector<std::vector<float>> all;
-    std::vector<Communicator::Ticket> tickets;
-    for (int k = 0; k < 20; ++k)
-      all.emplace_back(std::size_t{1} << (k % 14), static_cast<float>(k + communicator.rank()));
-    for (auto& values : all)
-      tickets.push_back(communicator.start_all_reduce(values, CommunicationType::fp32, 2.0F));
-    for (int k = 19; k >= 0; --k) {
-      communicator.wait(tickets[k]);
-      for (const float value : all[k])
-        if (value != 2.0F * static_cast<float>(3 * k + 3)) throw std::runtime_error("wrong sum");
-    }
-  });
-  for (const std::string& what : thrown) CHECK(what == "");
-}
-
-TEST_CASE("broadcast, gather and agreement are of all ranks", "[communication]") {
-  const auto thrown = run_ranks(4, "shm", [](Communicator& communicator) {
-    const auto rank = static_cast<float>(communicator.rank());
-    std::vector<float> values{rank, -rank};
-    communicator.broadcast(values, 2);
-    if (values != std::vector<float>{2, -2}) throw std::runtime_error("broadcast");
-    std::vector<float> many((std::size_t{1} << 22) + 3, rank);  // sent in several pieces
-    communicator.broadcast(many, 3);
-    if (many != std::vector<float>(many.size(), 3)) throw std::runtime_error("long broadcast");
-    if (communicator.gather(10 + rank) != std::vector<float>{10, 11, 12, 13})
-      throw std::runtime_error("gather");
-    if (!communicator.agree(communicator.rank() == 0)) throw std::runtime_error("yes");
-    if (communicator.agree(communicator.rank() != 0)) throw std::runtime_error("no");
-  });
-  for (const std::string& what : thrown) CHECK(what == "");
-}
-
-TEST_CASE("nobody passes a barrier before all are there", "[communication]") {
-  std::atomic<int> there = 0;
-  const auto thrown = run_ranks(3, "shm", [&](Communicator& communicator) {
-    for (int round = 1; round <= 50; ++round) {
-      ++there;
-      communicator.barrier();
-      if (there < 3 * round) throw std::runtime_error("passed too early");
-      communicator.barrier();
-    }
-  });
-  for (const std::string& what : thrown) CHECK(what == "");
-}
-
-TEST_CASE("what one rank throws ends the others with its name and words", "[communication]") {
-  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
-  for (int guilty = 0; guilty < 3; ++guilty) {
-    const auto thrown = run_ranks(3, transport, [&](Communicator& communicator) {
-      communicator.barrier();
-      if (communicator.rank() == guilty) throw Infeasible("no memory left");
-      communicator.barrier();
-    });
-    const std::string expected = rank_name(guilty, 3) + ": no memory left";
-    for (int rank = 0; rank < 3; ++rank)
-      CHECK(thrown[rank] == (rank == guilty ? "no memory left" : expected));
+  for (const auto type : {CommunicationType::fp32, CommunicationType::bf16}) {
+    const auto itself = alone();
+    const auto sums = nccl_communicator(*itself);
+    std::vector<float> values(100'003), expected(100'003);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      expected[i] = values[i] = static_cast<float>(i % 1001) / 1001 - 0.5F;
+    sums->all_reduce(values, type);
+    itself->all_reduce(expected, type);
+    CHECK(values == expected);
   }
 }
 
-TEST_CASE("ranks out of step are reported, not summed", "[communication]") {
-  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
-  const auto thrown = run_ranks(2, transport, [&](Communicator& communicator) {
-    std::vector<float> values(communicator.rank() == 0 ? 100 : 50, 1.0F);
-    communicator.all_reduce(values);
-  });
-  CHECK_THAT(thrown[0] + thrown[1], Catch::Contains("out of step"));
-  CHECK_FALSE(thrown[0].empty());
-  CHECK_FALSE(thrown[1].empty());
-}
-
-TEST_CASE("what neighbours send arrives whole and in order, however both begin",
-          "[communication]") {
-  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
-  constexpr std::size_t kMany = 700'000;  // more than can be in flight at once
-  const auto thrown = run_ranks(3, transport, [](Communicator& communicator) {
-    const int rank = communicator.rank();
-    const auto type = CommunicationType::fp32;
-    std::vector<int> neighbours;
-    for (const int other : {rank - 1, rank + 1})
-      if (other >= 0 && other < 3) neighbours.push_back(other);
-    for (const int other : neighbours)  // all send first
-      for (int k = 0; k < 3; ++k)
-        communicator.send(values_of(rank, kMany >> (4 * k), 50 + k), other, type);
-    communicator.barrier();  // sums are independent of messages
-    for (const int other : neighbours)
-      for (int k = 0; k < 3; ++k)
-        if (communicator.receive(kMany >> (4 * k), other, type).get() !=
-            values_of(other, kMany >> (4 * k), 50 + k))
-          throw std::runtime_error("other values");
-    communicator.barrier();
-  });
-  for (const std::string& what : thrown) CHECK(what == "");
-}
-
-TEST_CASE("what is sent in bf16 arrives rounded to it", "[communication]") {
-  const auto thrown = run_ranks(2, "shm", [](Communicator& communicator) {
-    auto values = values_of(0, 1000);
-    if (communicator.rank() == 0) communicator.send(values, 1, CommunicationType::bf16);
-    if (communicator.rank() == 1) {
-      for (float& value : values) value = from_bfloat16(to_bfloat16(value));
-      if (communicator.receive(1000, 0, CommunicationType::bf16).get() != values)
-        throw std::runtime_error("not rounded");
-    }
-    communicator.barrier();
-  });
-  for (const std::string& what : thrown) CHECK(what == "");
-}
-
-TEST_CASE("ranks send to their neighbours alone", "[communication]") {
-  for (const int other : {-1, 0, 2, 3}) {
-    const auto thrown = run_ranks(3, "shm", [&](Communicator& communicator) {
-      if (communicator.rank() == 0)
-        communicator.send(std::vector<float>(4), other, CommunicationType::fp32);
-    });
-    CHECK(thrown[0] == rank_name(other, 3) + " is not next to rank 0 of 3");
+TEST_CASE("the number of ranks comes from mpirun's or srun's variables", "[communication]") {
+  CHECK_FALSE(started_ranks());
+  {
+    const Variable one("SLURM_STEP_NUM_TASKS", "1");
+    CHECK_FALSE(started_ranks());  // one task of a job is no group
+    const Variable mpirun("OMPI_COMM_WORLD_SIZE", "1");
+    CHECK(started_ranks() == 1);
   }
-}
-
-TEST_CASE("who waits for a neighbour that ends gets an error", "[communication]") {
-  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
-  const auto thrown = run_ranks(2, transport, [](Communicator& communicator) {
-    communicator.barrier();
-    if (communicator.rank() == 0) throw std::runtime_error("no more");
-    communicator.receive(1000, 0, CommunicationType::fp32).get();
-  });
-  CHECK(thrown[1] == "rank 0 of 2: no more");
-}
-
-TEST_CASE("a neighbour that sends other than expected is out of step", "[communication]") {
-  const auto transport = GENERATE(as<std::string>(), "shm", "tcp");
-  const auto thrown = run_ranks(2, transport, [](Communicator& communicator) {
-    if (communicator.rank() == 0)
-      communicator.send(std::vector<float>(5), 1, CommunicationType::fp32);
-    else
-      communicator.receive(6, 0, CommunicationType::fp32).get();
-    communicator.barrier();
-  });
-  CHECK_THAT(thrown[1], Catch::Contains("out of step"));
+  const Variable several("SLURM_STEP_NUM_TASKS", "8");
+  CHECK(started_ranks() == 8);
+  const Variable wrong("OMPI_COMM_WORLD_SIZE", "4x");
+  CHECK_THROWS_WITH(started_ranks(), Contains("OMPI_COMM_WORLD_SIZE") && Contains("'4x'"));
 }

@@ -37,7 +37,7 @@ void fill(TrainableNetwork& trainable, int step, BatchShare share) {
 /// Each rank's parameters after the steps.
 std::vector<std::vector<float>> train(int ranks, Precision precision = Precision::fp32) {
   std::vector<std::vector<float>> results(ranks);
-  const auto thrown = test::run_ranks(ranks, "shm", [&](Communicator& communicator) {
+  const auto thrown = test::run_ranks(ranks, [&](Communicator& communicator) {
     std::vector<float> start(static_cast<std::size_t>(parameters(network())));
     initial_parameters(network(), 3, start);
     const auto trainable = make_engine("cpu")->train(

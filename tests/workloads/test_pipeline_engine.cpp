@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
-#include <cstring>
 
 #include "tests/workloads/ranks.h"
 #include "tests/workloads/relative_difference.h"
@@ -105,11 +104,10 @@ std::vector<float> alone(const Network& network) {
   return {trainable->parameters().begin(), trainable->parameters().end()};
 }
 
-std::vector<float> by_pipeline(const Network& network, int ranks, std::string_view transport,
-                               const PipelineOptions& options) {
+std::vector<float> by_pipeline(const Network& network, int ranks, const PipelineOptions& options) {
   const auto stages = network_stages(network, ranks);
   std::vector<std::vector<float>> parameters(static_cast<std::size_t>(ranks));
-  const auto thrown = test::run_ranks(ranks, transport, [&](Communicator& communicator) {
+  const auto thrown = test::run_ranks(ranks, [&](Communicator& communicator) {
     const auto rank = static_cast<std::size_t>(communicator.rank());
     const auto stage =
         stage_on_cpu(stages[rank], training_data(network, kPipelineBatch, 3).parameters, {},
@@ -155,19 +153,15 @@ TEST_CASE("a pipeline of ranks learns what one process learns from the whole bat
   for (const int ranks : {1, 2, 4})
     for (const int micro_batches : {1, 3, 7}) {
       CAPTURE(ranks, micro_batches);
-      const auto parameters = by_pipeline(network, ranks, "shm", {kPipelineBatch, micro_batches});
+      const auto parameters = by_pipeline(network, ranks, {kPipelineBatch, micro_batches});
       CHECK(relative_difference(parameters, expected) < 1e-6);  // fp32 rounds by 6e-8
-      const auto over_tcp = by_pipeline(network, ranks, "tcp", {kPipelineBatch, micro_batches});
-      CHECK(std::memcmp(over_tcp.data(), parameters.data(), parameters.size() * sizeof(float)) ==
-            0);
     }
 }
 
 TEST_CASE("bf16 between stages changes the parameters by no more than its rounding", "[pipeline]") {
   const Network network = plain_network();
   const auto expected = alone(network);
-  const auto parameters =
-      by_pipeline(network, 2, "shm", {kPipelineBatch, 3, CommunicationType::bf16});
+  const auto parameters = by_pipeline(network, 2, {kPipelineBatch, 3, CommunicationType::bf16});
   const double difference = relative_difference(parameters, expected);
   CHECK(difference > 1e-7);
   CHECK(difference < 0.01);  // rounded by 2^-9; the weights move by a fraction of themselves

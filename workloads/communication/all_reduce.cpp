@@ -128,7 +128,7 @@ const Workload& all_reduce_workload() {
   static const Workload workload{
       "all-reduce",
       "sums over processes: bandwidth and latency of the links between them",
-      "all-reduce --ranks 2 --transport shm --message_bytes 1048576",
+      "all-reduce --ranks 2 --message_bytes 1048576",
       all_reduce_inputs(),
       all_reduce_responses(),
       run_all_reduce};

@@ -4,40 +4,45 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
+#include <iostream>
 
+#include "workloads/communication/bfloat16.h"
+#include "workloads/communication/mpi/mpi_library.h"
 #include "workloads/communication/nccl/nccl_library.h"
-#include "workloads/communication/ring.h"
+#include "workloads/protocol/protocol.h"
 
 namespace doetune::workloads {
 namespace {
 
-std::unique_ptr<Communicator> shared_memory_ring(Group& group) {
-  return make_ring(group, shared_memory_links(group), "shm");
-}
-
-std::unique_ptr<Communicator> tcp_ring(Group& group) {
-  return make_ring(group, tcp_links(group), "tcp");
-}
-
-constexpr TransportType kTransportTypes[] = {
-    {"shm", shared_memory_ring},
-    {"tcp", tcp_ring},
-    {"nccl", nccl_communicator},
-};
-
 /// Values broadcast at a time (16 MiB), which bounds a transport's staging memory.
 constexpr std::size_t kPiece = 1 << 22;
 
-/// Whether all ranks sent this text.
-bool all_say(const std::string& text, const std::vector<std::string>& all) {
-  return std::ranges::count(all, text) == std::ssize(all);
-}
+class Alone final : public Communicator {
+ public:
+  using Communicator::Communicator;
 
-/// The transport for "auto". All ranks call it.
-std::string_view chosen_transport(Group& group, bool gpus) {
-  if (all_say("nccl", group.gather(gpus && has_nccl() ? "nccl" : "none"))) return "nccl";
-  return all_say(group.host(), group.gather(group.host())) ? "shm" : "tcp";
+  Ticket start_all_reduce(std::span<float> values, CommunicationType type, float weight) override {
+    for (float& value : values) value *= weight;
+    if (type == CommunicationType::bf16)
+      for (float& value : values) value = from_bfloat16(to_bfloat16(value));
+    return 0;
+  }
+  void wait(Ticket) override {}
+  void send(std::span<const float>, int to, CommunicationType) override { check_neighbour(to); }
+  std::future<std::vector<float>> receive(std::size_t, int from, CommunicationType) override {
+    check_neighbour(from);
+    return {};
+  }
+  std::string_view name() const override { return "none"; }
+  void end_all(int) const override {}
+};
+
+bool takes_nccl(std::string_view transport, bool gpus, Communicator& processes) {
+  if (transport != "auto") return transport == "nccl";
+  const auto have = processes.gather(gpus && has_nccl() ? 1.0F : 0.0F);
+  return std::ranges::count(have, 1.0F) == std::ssize(have);
 }
 
 }  // namespace
@@ -49,6 +54,8 @@ CommunicationType communication_type_named(std::string_view name) {
 }
 
 int bytes_of(CommunicationType type) { return type == CommunicationType::fp32 ? 4 : 2; }
+
+std::string rank_name(int rank, int ranks) { return fmt::format("rank {} of {}", rank, ranks); }
 
 void Communicator::broadcast(std::span<float> values, int root) {
   if (rank() != root) std::ranges::fill(values, 0.0F);
@@ -80,38 +87,50 @@ Values Communicator::allocate(std::size_t count) {
   return {*values, values};
 }
 
-std::span<const TransportType> transport_types() { return kTransportTypes; }
-
-std::unique_ptr<Communicator> make_communicator(std::string_view transport, Group& group,
-                                                bool gpus) {
-  if (transport == "auto") transport = chosen_transport(group, gpus);
-  const auto type = std::ranges::find(transport_types(), transport, &TransportType::name);
-  if (type == transport_types().end())
-    throw std::invalid_argument(fmt::format("there is no transport '{}'", transport));
-  auto communicator = type->make(group);
-  group.watch();
-  return communicator;
+std::unique_ptr<Communicator> alone(int local_rank) {
+  return std::make_unique<Alone>(Rank{.local_rank = local_rank});
 }
 
-void in_group(Group& group, std::string_view transport, bool gpus,
+std::optional<int> started_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    const char* value = std::getenv(name);
+    const std::string_view text = value == nullptr ? "" : value;
+    if (text.empty()) continue;
+    int ranks = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
+    if (error != std::errc() || end != text.data() + text.size() || ranks < 1 || ranks > kMaxRanks)
+      throw UsageError(
+          fmt::format("{} must be an integer from 1 to {}, not '{}'", name, kMaxRanks, text));
+    if (ranks > 1 || text.data() == std::getenv("OMPI_COMM_WORLD_SIZE")) return ranks;
+  }
+  return std::nullopt;
+}
+
+void in_ranks(std::string_view transport, bool gpus,
               const std::function<void(Communicator&)>& work) {
-  const auto report = [&](const std::exception& error, int code) {
-    group.fail(rank_name(group.rank(), group.size()) + ": " + error.what(), code);
+  const int ranks = started_ranks().value_or(1);
+  const auto processes = ranks == 1 ? alone() : mpi_communicator(ranks);
+  const auto end = [&](const char* why, int code) {
+    if (ranks == 1) return;
+    std::cerr << rank_name(processes->rank(), ranks) + ": " + why + "\n" << std::flush;
+    processes->end_all(code);
   };
   try {
-    const auto communicator = make_communicator(transport, group, gpus);
-    work(*communicator);
+    if (takes_nccl(transport, gpus, *processes))
+      work(*nccl_communicator(*processes));
+    else
+      work(*processes);
   } catch (const UsageError& error) {
-    report(error, kExitUsage);
+    end(error.what(), kExitUsage);
     throw;
   } catch (const Infeasible& error) {
-    report(error, kExitInfeasible);
+    end(error.what(), kExitInfeasible);
     throw;
-  } catch (const std::bad_alloc& error) {
-    report(error, kExitInfeasible);
+  } catch (const std::bad_alloc&) {
+    end("not enough memory for these settings", kExitInfeasible);
     throw;
   } catch (const std::exception& error) {
-    report(error, kExitFailed);
+    end(error.what(), kExitFailed);
     throw;
   }
 }

@@ -5,11 +5,11 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
-
-#include "workloads/communication/group.h"
 
 namespace doetune::workloads {
 
@@ -25,18 +25,33 @@ struct Values {
   std::shared_ptr<void> owner;
 };
 
+/// The maximum number of ranks.
+inline constexpr int kMaxRanks = 4096;
+
+/// A process among those that work together.
+struct Rank {
+  int rank = 0;        // 0 .. size - 1
+  int size = 1;        // number of processes
+  int local_rank = 0;  // among the ranks on this machine; selects its GPU
+};
+
+/// "rank 1 of 4".
+std::string rank_name(int rank, int ranks);
+
 /// Used by one thread. All ranks start the same operations in the same order.
 ///
 /// Sums are formed in the same order on every run with the same ranks and sizes, and are bitwise
 /// equal on all ranks.
 class Communicator {
  public:
-  explicit Communicator(Group& group) : group_(group) {}
+  explicit Communicator(Rank place) : place_(place) {}
   virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
 
-  int rank() const { return group_.rank(); }
-  int size() const { return group_.size(); }
-  int local_rank() const { return group_.local_rank(); }
+  int rank() const { return place_.rank; }
+  int size() const { return place_.size; }
+  int local_rank() const { return place_.local_rank; }
 
   using Ticket = std::int64_t;
 
@@ -45,8 +60,7 @@ class Communicator {
   virtual Ticket start_all_reduce(std::span<float> values, CommunicationType type,
                                   float weight = 1) = 0;
 
-  /// Returns when this operation and those before it are done. Throws what Group::check does when a
-  /// rank has ended.
+  /// Returns when this operation and those before it are done. Throws std::runtime_error.
   virtual void wait(Ticket ticket) = 0;
 
   void all_reduce(std::span<float> values, CommunicationType type = CommunicationType::fp32) {
@@ -81,30 +95,30 @@ class Communicator {
   /// The transport's name, for the notes of a run.
   virtual std::string_view name() const = 0;
 
+  /// Ends all processes with this exit code; returns where there are no others.
+  virtual void end_all(int exit_code) const = 0;
+
  protected:
   void check_neighbour(int other) const;
 
-  Group& group_;
+ private:
+  Rank place_;
 };
 
-/// The transports: "shm", a ring over shared memory of one machine; "tcp", a ring over TCP; "nccl",
-/// NVIDIA's library, one process per GPU.
-struct TransportType {
-  std::string_view name;
-  /// All ranks call it at the same time. Throws std::runtime_error, or Infeasible where the ranks
-  /// cannot reach each other by this transport.
-  std::unique_ptr<Communicator> (*make)(Group& group);
-};
-std::span<const TransportType> transport_types();
+/// A process by itself, without other ranks.
+std::unique_ptr<Communicator> alone(int local_rank = 0);
 
-/// Accepts "auto" too: nccl where `gpus` is true and all ranks have it, shm where all ranks are on
-/// one machine, else tcp. Starts the group's watch.
-std::unique_ptr<Communicator> make_communicator(std::string_view transport, Group& group,
-                                                bool gpus = false);
+/// The number of processes that mpirun or srun started together with this one, from their
+/// variables: OMPI_COMM_WORLD_SIZE, or SLURM_STEP_NUM_TASKS above 1 (a job of one task is no
+/// group). Empty where it was started by itself. Throws UsageError for an invalid value.
+std::optional<int> started_ranks();
 
-/// Runs `work` on a communicator of the group. An exception is reported to the other ranks, which
-/// throw it too.
-void in_group(Group& group, std::string_view transport, bool gpus,
+/// The transports: "mpi", and "nccl", NVIDIA's library, one process per GPU. "auto" is nccl where
+/// `gpus` is true and all ranks have it, else mpi. One process by itself needs no MPI.
+///
+/// Runs `work` on all processes that were started. A rank that throws prints why, with its name,
+/// and ends all: with exit code 2 for UsageError, 77 for Infeasible or want of memory, else 1.
+void in_ranks(std::string_view transport, bool gpus,
               const std::function<void(Communicator&)>& work);
 
 }  // namespace doetune::workloads

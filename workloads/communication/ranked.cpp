@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "runner/measurement/batch_means.h"
 #include "workloads/communication/launch.h"
 #include "workloads/processes/cpus.h"
@@ -19,17 +20,22 @@ constexpr double kReserve = 0.95;  // of the time limit; the rest is for shuttin
 
 const double kStart_s = monotonic_s();  // of this process
 
-std::optional<RankContext> launched_rank() {
-  try {
-    return rank_from_environment();
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(error.what());
-  }
-}
-
 int ranks_wanted(const Request& request) {
   if (request.inputs.has("ranks")) return request.inputs.integer("ranks");
   return request.gpus.empty() ? 2 : static_cast<int>(request.gpus.size());
+}
+
+/// All ranks must measure the same.
+void check_settings(Communicator& communicator, const Request& request) {
+  Json settings = request.inputs.json();
+  settings["seed"] = request.seed;
+  const auto hash = static_cast<float>(fnv1a_32(settings.dump()) >> 8);  // 24 bits are exact
+  const auto all = communicator.gather(hash);
+  const auto other = std::ranges::find_if(all, [&](float its) { return its != all.front(); });
+  if (other == all.end()) return;
+  const auto rank = static_cast<int>(other - all.begin());
+  throw UsageError(fmt::format("{} was started with other settings than rank 0",
+                               rank_name(rank, communicator.size())));
 }
 
 Result silent() {
@@ -69,8 +75,7 @@ std::vector<Input> ranked_inputs() {
        "",
        0,
        0,
-       {"auto", "shm", "tcp", "nccl"}},
-      {"arrival_timeout", continuous, 60.0, "time limit for all ranks to connect", "s", 0.1, 86400},
+       {"auto", "mpi", "nccl"}},
       {"warmup", continuous, 0.5, "warm-up time before the measurement", "s", 0, 3600},
       {"duration", continuous, 2.0, "minimum measurement time", "s", 0, 86400},
       {"values", integer, 10, "minimum number of measured values", "", 1, 1000000}};
@@ -79,19 +84,19 @@ std::vector<Input> ranked_inputs() {
 Result run_ranked(const Request& request, bool gpus,
                   const std::function<Result(Communicator&)>& work) {
   const Inputs& in = request.inputs;
-  const auto here = launched_rank();
-  if (!here) {
-    launch_ranks(ranks_wanted(request), assigned_cpus(request.cpus));
+  const auto started = started_ranks();
+  const auto cpus = assigned_cpus(request.cpus);
+  if (!started && ranks_wanted(request) > 1) {
+    launch_ranks(ranks_wanted(request), cpus);
     return silent();
   }
-  if (in.has("ranks") && in.integer("ranks") != here->ranks)
+  if (in.has("ranks") && in.integer("ranks") != started.value_or(1))
     throw UsageError(
-        fmt::format("ranks = {}, but {} processes were started", in.integer("ranks"), here->ranks));
-  Json settings = in.json();
-  settings["seed"] = request.seed;
-  Group group(*here, settings, std::chrono::duration<double>(in.number("arrival_timeout")));
+        fmt::format("ranks = {}, but {} processes were started", in.integer("ranks"), *started));
+  settle(cpus);
   Result result = silent();
-  in_group(group, in.text("transport"), gpus, [&](Communicator& communicator) {
+  in_ranks(in.text("transport"), gpus, [&](Communicator& communicator) {
+    check_settings(communicator, request);
     Result answer = work(communicator);
     answer.notes["ranks"] = communicator.size();
     answer.notes["transport"] = communicator.name();

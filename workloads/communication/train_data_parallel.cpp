@@ -129,10 +129,7 @@ struct Baseline {
 Baseline baseline_of(const Communicator& communicator, Request request) try {
   request.repeats = 1;
   if (request.time_limit_s) *request.time_limit_s *= kBaselineFraction;
-  RankContext context;
-  context.local_rank = communicator.local_rank();
-  Group group(context, Json::object(), std::chrono::seconds(1));
-  const auto itself = make_communicator("shm", group);
+  const auto itself = alone(communicator.local_rank());
   const RankedMeasurement measured =
       learn(*itself, request, make_rank_training(*itself, request, "data")).measurements.front();
   const auto steps_s = each<Timing>(measured.values, &Timing::total_s);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <system_error>
@@ -45,7 +46,7 @@ std::int64_t out_of_memory_kills() {
   for (const std::string& argument : start.arguments)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
-  execv("/proc/self/exe", arguments.data());
+  execvp(start.program.c_str(), arguments.data());
   _exit(127);
 }
 
@@ -94,14 +95,14 @@ void ChildProcess::end_by(Clock::time_point deadline) {
 bool ChildProcess::ended_by_signal() const { return WIFSIGNALED(status_); }
 
 void ChildProcess::report(const std::string& who, const std::string& takes_less) const {
-  if (WIFSIGNALED(status_)) {
-    const int signal = WTERMSIG(status_);
+  const int code = WEXITSTATUS(status_);
+  // mpirun passes on a rank's signal as shells do.
+  if (const int signal = WIFSIGNALED(status_) ? WTERMSIG(status_) : std::max(0, code - 128)) {
     if (signal == SIGKILL && out_of_memory_kills() > out_of_memory_kills_)
       throw Infeasible(who + " was killed because memory ran out: " + takes_less);
     throw std::runtime_error(
         fmt::format("{} was ended by signal {} ({})", who, signal, strsignal(signal)));
   }
-  const int code = WEXITSTATUS(status_);
   if (code == kExitUsage) throw UsageError(who + " printed its error above");
   if (code == kExitInfeasible)
     throw Infeasible(who + " cannot run with these settings; its message is above");

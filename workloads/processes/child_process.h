@@ -1,4 +1,4 @@
-// Child processes that run this same program.
+// Child processes that run this same program, or one that runs it.
 #pragma once
 
 #include <sys/types.h>
@@ -22,6 +22,7 @@ struct ChildStart {
   std::vector<int> files = {};  ///< open descriptors that it inherits, under the same numbers
   std::vector<int> cpus = {};   ///< its CPUs; empty: this process's
   int threads = 1;              ///< for OpenMP
+  std::string program = "/proc/self/exe";  ///< a path, or a name to be found in PATH
 };
 
 /// Owns a child process, which ends with this object or with this process, however that ends.

@@ -4,8 +4,10 @@
 #include <nccl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -59,16 +61,18 @@ class Nccl final : public Communicator {
   using TimePoint = Clock::time_point;
 
  public:
-  Nccl(Group& group, std::chrono::duration<double> patience)
-      : Communicator(group), patience_(patience) {
+  Nccl(Communicator& processes, std::chrono::duration<double> patience)
+      : Communicator({processes.rank(), processes.size(), processes.local_rank()}),
+        processes_(processes),
+        patience_(patience) {
     const ncclUniqueId id = shared_id();
-    group.watch();
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     settle_soon(sums_.comm, ncclCommInitRankConfig(&sums_.comm, size(), id, rank(), &config));
   }
 
   ~Nccl() override {
+    if (std::uncaught_exceptions() > exceptions_) abort_all();
     for (Way* way : {&up_, &down_, &sums_}) {
       finish(way->comm);
       cudaStreamSynchronize(way->stream);
@@ -149,6 +153,7 @@ class Nccl final : public Communicator {
 
   bool on_gpus() const override { return true; }
   std::string_view name() const override { return "nccl"; }
+  void end_all(int exit_code) const override { processes_.end_all(exit_code); }
 
  private:
   /// Operations of one kind, in a communicator of their own. Operations of one NCCL communicator
@@ -186,18 +191,12 @@ class Nccl final : public Communicator {
 
   ncclUniqueId shared_id() const {
     ncclUniqueId id{};
-    std::string text;
-    if (rank() == 0) {
-      if (ncclGetUniqueId(&id) != ncclSuccess)
-        throw std::runtime_error(fmt::format("NCCL: {}", ncclGetLastError(nullptr)));
-      for (const char byte : id.internal)
-        text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-    }
-    const std::string given = group_.gather(text).front();
-    if (given.size() != 2 * sizeof id.internal)
-      throw std::runtime_error("rank 0 has no NCCL library");
-    for (std::size_t i = 0; i < sizeof id.internal; ++i)
-      id.internal[i] = static_cast<char>(std::stoi(given.substr(2 * i, 2), nullptr, 16));
+    if (rank() == 0 && ncclGetUniqueId(&id) != ncclSuccess)
+      throw std::runtime_error(fmt::format("NCCL: {}", ncclGetLastError(nullptr)));
+    std::array<float, sizeof id.internal> bytes;  // small integers, exact
+    std::ranges::copy(id.internal, bytes.begin());
+    processes_.broadcast(bytes);
+    std::ranges::transform(bytes, id.internal, [](float byte) { return static_cast<char>(byte); });
     return id;
   }
 
@@ -228,20 +227,9 @@ class Nccl final : public Communicator {
       if (way->comm != nullptr) ncclCommAbort(std::exchange(way->comm, nullptr));
   }
 
-  void check_group() {
-    try {
-      group_.check();
-    } catch (...) {
-      abort_all();
-      throw;
-    }
-  }
-
-  /// Waits for a non-blocking NCCL call, watching for ranks that end meanwhile. Another rank may
-  /// come to the same call much later.
+  /// Waits for a non-blocking NCCL call. Another rank may come to the same call much later.
   void settle(ncclComm_t& comm, ncclResult_t result, TimePoint deadline = TimePoint::max()) {
     while (result == ncclInProgress) {
-      check_group();
       if (Clock::now() > deadline) give_up();
       std::this_thread::sleep_for(kNap);
       if (ncclCommGetAsyncError(comm, &result) != ncclSuccess) break;
@@ -265,8 +253,6 @@ class Nccl final : public Communicator {
     const std::string why =
         fmt::format("NCCL: {}: {}", ncclGetErrorString(result), ncclGetLastError(sums_.comm));
     abort_all();
-    if (result == ncclRemoteError || result == ncclSystemError)
-      group_.report_closed((rank() + 1) % size());
     throw std::runtime_error(why);
   }
 
@@ -312,10 +298,11 @@ class Nccl final : public Communicator {
       if (ncclCommGetAsyncError(way.comm, &result) == ncclSuccess && result != ncclSuccess &&
           result != ncclInProgress)
         report(result);
-      check_group();
     }
   }
 
+  int exceptions_ = std::uncaught_exceptions();
+  Communicator& processes_;
   std::chrono::duration<double> patience_;
   cudnn::Multiprocessors multiprocessors_ = take_gpu();
   Way sums_{multiprocessors_};
@@ -327,9 +314,9 @@ class Nccl final : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_nccl_communicator(Group& group,
+std::unique_ptr<Communicator> make_nccl_communicator(Communicator& processes,
                                                      std::chrono::duration<double> patience) {
-  return std::make_unique<Nccl>(group, patience);
+  return std::make_unique<Nccl>(processes, patience);
 }
 
 }  // namespace doetune::workloads

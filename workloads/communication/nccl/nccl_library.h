@@ -1,4 +1,4 @@
-// NCCL, in a shared library that is opened on demand (cuda/optional_library.h).
+// NCCL, in a shared library that is opened on demand (optional_library.h).
 #pragma once
 
 #include <memory>
@@ -11,6 +11,6 @@ namespace doetune::workloads {
 bool has_nccl();
 
 /// As make_nccl_communicator; throws NoDevice, with the reason, where NCCL is missing.
-std::unique_ptr<Communicator> nccl_communicator(Group& group);
+std::unique_ptr<Communicator> nccl_communicator(Communicator& processes);
 
 }  // namespace doetune::workloads

@@ -2,6 +2,6 @@
 #include "workloads/communication/nccl/nccl_communicator.h"
 
 extern "C" doetune::workloads::Communicator* doetune_nccl_communicator(
-    doetune::workloads::Group& group) {
-  return doetune::workloads::make_nccl_communicator(group).release();
+    doetune::workloads::Communicator& processes) {
+  return doetune::workloads::make_nccl_communicator(processes).release();
 }

@@ -1,4 +1,4 @@
-#include "workloads/cuda/optional_library.h"
+#include "workloads/optional_library.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -14,10 +14,10 @@ std::filesystem::path path_of(const OptionalLibrary& library) {
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const auto& folder : {here, here.parent_path()})
     if (std::filesystem::exists(folder / library.file)) return folder / library.file;
-  throw NoDevice(
-      fmt::format("there is no {}: {} is not in {} (the package doetune-cuda has it; a build makes "
-                  "it where it finds {})",
-                  library.offers, library.file, here.parent_path().string(), library.needs));
+  throw NoDevice(fmt::format(
+      "there is no {}: {} is not in {} (the package {} has it; a build makes "
+      "it where it finds {})",
+      library.offers, library.file, here.parent_path().string(), library.package, library.needs));
 }
 
 }  // namespace

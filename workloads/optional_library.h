@@ -1,5 +1,5 @@
-// Shared libraries that are opened on demand: a program that uses no GPU needs neither CUDA nor its
-// libraries installed, and does not load half a gigabyte of them.
+// Shared libraries that are opened on demand: a program that uses no GPU, or is alone, needs neither
+// CUDA nor MPI installed, and does not load half a gigabyte of libraries.
 #pragma once
 
 namespace doetune::workloads {
@@ -8,6 +8,7 @@ struct OptionalLibrary {
   const char* file;
   const char* entry;   // name of the entry point
   const char* offers;  // for messages: "CUDA engine"
+  const char* package;
   const char* needs;   // build requirements, for messages
 };
 
