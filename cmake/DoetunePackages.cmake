@@ -34,7 +34,7 @@ Factors and goals go into one file. doetune chooses the runs as a designed
 experiment, executes and measures them, fits response surfaces, and tells
 which settings to use and how sure that is.")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "doetune-cuda, doetune-mpi, slurm-client, openssh-client, openmpi-bin")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "doetune-cuda, doetune-mpi, slurm-client, openssh-client, kubernetes-client, openmpi-bin")
 
 # Opened by a workload that asks for a GPU. NVIDIA's libraries are not Debian's, and come in several
 # ways; so they are no dependency, and `doetune doctor` and the workloads say what is missing.

@@ -63,6 +63,33 @@ struct SparkSettings {
   std::string program;               ///< as in SlurmSettings
 };
 
+/// What is mounted in the pods: a claim, a directory of the node, or memory.
+struct KubernetesVolume {
+  std::string claim;                         ///< name of a PersistentVolumeClaim
+  std::string host_path;                     ///< directory that has this path on every node
+  std::optional<std::int64_t> memory_bytes;  ///< size of a file system in memory, for /dev/shm
+  std::string mount;                         ///< absolute path in the pod
+  bool read_only = false;
+};
+
+/// `run.kubernetes`: the Jobs, one for each run.
+struct KubernetesSettings {
+  std::string image;  ///< has doetune-attempt and the programs of the runs
+  std::vector<KubernetesVolume> volumes;
+  std::string name_space;            ///< empty: as kubectl is configured
+  std::vector<std::string> options;  ///< further arguments of kubectl, such as --context gpus
+  std::map<std::string, std::string> resources;  ///< replaces nvidia.com/gpu: N as the request
+  std::map<std::string, std::string> node_selector;
+  std::vector<std::string> tolerations;   ///< keys of taints
+  std::vector<std::string> secrets;       ///< become environment variables of the runs
+  std::vector<std::string> pull_secrets;  ///< for the image
+  std::string service_account;
+  std::string priority_class;
+  std::string program;   ///< doetune-attempt in the image; empty: from its PATH
+  int max_queued = 100;  ///< maximum number of Jobs that have not ended
+  double poll_s = 5;     ///< interval between queries
+};
+
 /// `run.set_up` and the keys that go with it: a program, such as a server, that lives through a
 /// whole plot. Its runs only use it.
 struct ServerSettings {
@@ -112,6 +139,7 @@ struct RunSettings {
   SlurmSettings slurm;
   SshSettings ssh;
   SparkSettings spark;
+  KubernetesSettings kubernetes;
 };
 
 }  // namespace doetune::study

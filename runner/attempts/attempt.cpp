@@ -134,8 +134,11 @@ std::map<int, std::vector<int>> attempt_directories(const std::filesystem::path&
 }
 
 std::string node_name() {
-  const char* node = std::getenv("SLURMD_NODENAME");
-  return node != nullptr && *node != '\0' ? node : host_name();
+  for (const char* variable : {"SLURMD_NODENAME", kNodeVariable}) {
+    const char* node = std::getenv(variable);
+    if (node != nullptr && *node != '\0') return node;
+  }
+  return host_name();
 }
 
 }  // namespace doetune::runner

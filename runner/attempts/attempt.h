@@ -94,7 +94,8 @@ void touch(const std::filesystem::path& file);
 std::map<int, std::vector<int>> attempt_directories(const std::filesystem::path& runs);
 
 /// The name of this machine; in a Slurm job that of the node, which distinguishes several daemons
-/// on one machine.
+/// on one machine; in a pod of Kubernetes that of the node as well, as told by the environment.
 std::string node_name();
+inline constexpr const char* kNodeVariable = "DOETUNE_NODE";
 
 }  // namespace doetune::runner

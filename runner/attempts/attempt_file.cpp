@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <system_error>
+#include <vector>
 
 #include "base/json_format.h"
+#include "runner/attempts/workload.h"
 #include "runner/processes/bounded_file.h"
+#include "runner/processes/program.h"
 #include "runner/processes/untrusted_json.h"
 #include "study/files.h"
 
@@ -73,6 +76,23 @@ Attempt read_attempt(const std::filesystem::path& directory) {
   } catch (const nlohmann::json::exception& error) {
     throw study::DirectoryError(fmt::format("{}: not an attempt: {}", file.string(), error.what()));
   }
+}
+
+Attempt as_found_here(Attempt attempt) {
+  namespace fs = std::filesystem;
+  if (attempt.working_directory.empty()) attempt.working_directory = fs::current_path();
+  if (attempt.program.is_relative()) {
+    attempt.program =
+        find_program(attempt.program, attempt.working_directory, search_path(attempt.environment));
+  }
+  if (is_executable(attempt.program)) return attempt;
+  std::vector<fs::path> directories = workload_directories();
+  directories.push_back(program_beside(""));
+  for (const fs::path& directory : directories) {
+    const fs::path program = directory / attempt.program.filename();
+    if (is_executable(program)) attempt.program = program;
+  }
+  return attempt;
 }
 
 Attempt as_started(Attempt attempt) {

@@ -17,6 +17,12 @@ void write_attempt(const Attempt& attempt);
 /// file is missing or invalid.
 Attempt read_attempt(const std::filesystem::path& directory);
 
+/// The attempt with the program and the working directory of this host, where another one could not
+/// know them: a relative program is searched, a bundled one that is missing is that of the doetune
+/// installed here, and no working directory is the current one. Throws RunError, naming where a
+/// program was searched.
+Attempt as_found_here(Attempt attempt);
+
 /// The attempt as described by its attempt.json, if there is one: with its host and GPUs.
 Attempt as_started(Attempt attempt);
 

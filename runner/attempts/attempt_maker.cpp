@@ -28,10 +28,12 @@ double server_limit_s(const study::RunSettings& run, const study::Plan& plan, in
 
 }  // namespace
 
-AttemptMaker::AttemptMaker(const study::StudyDirectory& directory, std::string_view ranks)
+AttemptMaker::AttemptMaker(const study::StudyDirectory& directory, std::string_view ranks,
+                           bool programs_here)
     : directory_(directory),
       study_(directory.study),
-      ranks_(study_.run.ranks.empty() ? ranks : study_.run.ranks) {
+      ranks_(study_.run.ranks.empty() ? ranks : study_.run.ranks),
+      programs_here_(programs_here) {
   if (study_.command.empty()) workload_ = find_workload(study_.workload);
 }
 
@@ -127,8 +129,9 @@ void AttemptMaker::search_in(Attempt& attempt) {
 const std::filesystem::path& AttemptMaker::program(const std::string& name) {
   auto found = programs_.find(name);
   if (found == programs_.end()) {
-    const auto file =
-        find_program(name, directory_.working_directory, search_path(study_.run.environment));
+    const auto file = programs_here_ ? find_program(name, directory_.working_directory,
+                                                    search_path(study_.run.environment))
+                                     : std::filesystem::path(name);
     found = programs_.emplace(name, file).first;
   }
   return found->second;

@@ -15,8 +15,10 @@ namespace doetune::runner {
 class AttemptMaker {
  public:
   /// `ranks` is the launcher's program for starting several processes, used unless the study names
-  /// one. Throws RunError for a bundled workload that cannot be found.
-  AttemptMaker(const study::StudyDirectory& directory, std::string_view ranks);
+  /// one. Without `programs_here`, programs are searched where the attempt is executed
+  /// (attempt_file.h). Throws RunError for a bundled workload that cannot be found.
+  AttemptMaker(const study::StudyDirectory& directory, std::string_view ranks,
+               bool programs_here = true);
 
   /// The absolute directory of an attempt. Throws study::DirectoryError if it is relative and there
   /// is no current directory.
@@ -39,6 +41,7 @@ class AttemptMaker {
   const study::StudyDirectory& directory_;
   const study::Study& study_;
   std::string ranks_;
+  bool programs_here_;
   std::filesystem::path workload_;
   std::map<std::string, std::filesystem::path> programs_;
 };

@@ -36,6 +36,7 @@ constexpr std::array kClients{
     Client{"git", "git", "git", "to record the revision of the code that is run"},
     Client{"sbatch", "the Slurm client", "slurm-client", "by the launcher slurm"},
     Client{"ssh", "the OpenSSH client", "openssh-client", "by the launcher ssh"},
+    Client{"kubectl", "kubectl", "kubernetes-client", "by the launcher kubernetes"},
     Client{"java", "Java", "openjdk-17-jre-headless", "by the launcher spark"},
     Client{"mpirun", "mpirun", "openmpi-bin", "by workloads of several processes without Slurm"}};
 

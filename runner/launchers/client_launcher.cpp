@@ -88,7 +88,7 @@ void ClientLauncher::client_ended(const std::string& attempt, const ClientAnswer
     return;
   }
   if (!going.watch.fence()) return;
-  end(attempt, not_begun(going.attempt.host, answer));
+  end(attempt, not_begun(going.attempt, answer));
   erase(attempt);
 }
 
@@ -111,17 +111,25 @@ void ClientLauncher::look() {
   for (const auto& [name, going] : going_) names.push_back(name);
   for (const std::string& name : names) {
     Going& going = going_.at(name);
-    if (report_if_ended(name) || going.watch.beating(monotonic_s())) continue;
+    if (report_if_ended(name)) continue;
+    std::optional<AttemptEnd> known;
+    if (going.watch.claimed()) known = known_end(going.attempt);
+    if (!known && going.watch.beating(monotonic_s())) continue;
     going.watch.ask_to_stop();
-    AttemptEnd lost;
-    lost.cause = going.cancelled ? EndCause::kCancelled : EndCause::kLost;
-    lost.host = going.attempt.host;
-    lost.detail =
-        fmt::format("its heartbeat has stopped{}{}", going.words.empty() ? "" : "; ", going.words);
-    end(name, lost);
+    AttemptEnd over = known.value_or(silent_end(going));
+    if (going.cancelled) over.cause = EndCause::kCancelled;
+    end(name, over);
     erase(name);
   }
   look_due_s_ = monotonic_s() + kLook_s;
+}
+
+AttemptEnd ClientLauncher::silent_end(const Going& going) {
+  AttemptEnd lost;
+  lost.host = going.attempt.host;
+  lost.detail =
+      fmt::format("its heartbeat has stopped{}{}", going.words.empty() ? "" : "; ", going.words);
+  return lost;
 }
 
 void ClientLauncher::end(const std::string& attempt, AttemptEnd end) {
@@ -157,7 +165,9 @@ void ClientLauncher::stop_clients() {
 void ClientLauncher::erase(const std::string& attempt) {
   const auto found = going_.find(attempt);
   if (found->second.client) commands_.stop(*found->second.client);
+  const Attempt dismissed = std::move(found->second.attempt);
   going_.erase(found);
+  dismiss(dismissed);
 }
 
 }  // namespace doetune::runner

@@ -1,4 +1,5 @@
-// Base of launchers that are told when an attempt has ended by a client: ssh, srun, Spark's driver.
+// Base of launchers that are told when an attempt has ended by a client: ssh, srun, Spark's driver,
+// Kubernetes.
 #pragma once
 
 #include <map>
@@ -43,7 +44,14 @@ class ClientLauncher : public Launcher {
   }
 
   /// The end of an attempt that had not begun when its client ended.
-  virtual AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) = 0;
+  virtual AttemptEnd not_begun(const Attempt& attempt, const ClientAnswer& answer) = 0;
+
+  /// The end of an attempt that began and has no `exit`, if the cluster knows that it is over; by
+  /// default its heartbeat alone decides.
+  virtual std::optional<AttemptEnd> known_end(const Attempt& /*attempt*/) { return {}; }
+
+  /// Called once for each attempt that is not watched any more, for whatever reason.
+  virtual void dismiss(const Attempt& /*attempt*/) {}
 
   /// Called for each attempt that ends after having begun.
   virtual void had_begun(const std::string& /*host*/) {}
@@ -74,6 +82,7 @@ class ClientLauncher : public Launcher {
     bool cancelled = false;
   };
 
+  static AttemptEnd silent_end(const Going& going);
   bool report_if_ended(const std::string& attempt);
   void look();
   void erase(const std::string& attempt);

@@ -7,6 +7,7 @@
 
 #include "base/host.h"
 #include "base/nearest_name.h"
+#include "runner/launchers/kubernetes_launcher.h"
 #include "runner/launchers/local_launcher.h"
 #include "runner/launchers/pilot_launcher.h"
 #include "runner/launchers/served_launcher.h"
@@ -36,6 +37,7 @@ std::unique_ptr<Launcher> with_servers(std::unique_ptr<Launcher> launcher,
 }
 
 constexpr std::array kLauncherTypes{
+    LauncherType{"kubernetes", "each run as a Job of Kubernetes", make<KubernetesLauncher>},
     LauncherType{"local", "processes on this machine", make_local},
     LauncherType{"slurm", "each run as its own job in Slurm's queue", make<SlurmLauncher>},
     LauncherType{"slurm-pilot", "all runs in one Slurm allocation", make<PilotLauncher>},

@@ -53,6 +53,9 @@ class Launcher {
   /// The program that starts the ranks of a multi-process program.
   virtual std::string_view ranks() const { return "mpirun"; }
 
+  /// Whether the programs of runs are those of this machine; false for a container's image.
+  virtual bool has_programs_here() const { return true; }
+
   /// Starts an attempt, at most once: a name that was submitted or claimed before is not started
   /// again. An attempt that cannot be started gets an `exit` file with the reason.
   virtual void submit(const Attempt& attempt) = 0;

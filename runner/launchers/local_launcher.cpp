@@ -19,8 +19,10 @@
 #include "base/clock.h"
 #include "base/file_descriptor.h"
 #include "base/host.h"
+#include "runner/attempts/attempt_file.h"
 #include "runner/processes/bounded_file.h"
 #include "runner/processes/process_table.h"
+#include "runner/processes/run_error.h"
 #include "runner/processes/untrusted_json.h"
 #include "study/files.h"
 
@@ -144,7 +146,8 @@ void LocalLauncher::watch(int descriptor) {
   ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor, &event);
 }
 
-void LocalLauncher::submit(const Attempt& attempt) {
+void LocalLauncher::submit(const Attempt& given) {
+  Attempt attempt = given;
   if (running_.count(attempt.name) > 0) return;
   const std::string start = utc_now();
   const auto not_started = [&](const std::string& why) {
@@ -159,6 +162,11 @@ void LocalLauncher::submit(const Attempt& attempt) {
       return;
     }
   } catch (const study::DirectoryError& error) {
+    return not_started(error.what());
+  }
+  try {
+    attempt = as_found_here(std::move(attempt));
+  } catch (const RunError& error) {
     return not_started(error.what());
   }
   const double started_s = now_s();

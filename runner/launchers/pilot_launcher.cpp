@@ -62,9 +62,9 @@ PilotLauncher::~PilotLauncher() {
   std::filesystem::remove(alive_, ignored);
   if (pilot_ == Pilot::kUnknown || pilot_ == Pilot::kNone) return;
   bool done = false;
-  commands_.start({"scancel", "--name=" + name_}, kSlurmAnswer_s,
+  commands_.start({"scancel", "--name=" + name_}, kClusterAnswer_s,
                   [&](const ClientAnswer&) { done = true; });
-  while (!done) commands_.wait(monotonic_s() + kSlurmAnswer_s, -1);
+  while (!done) commands_.wait(monotonic_s() + kClusterAnswer_s, -1);
 }
 
 std::vector<HostCapacity> PilotLauncher::capacities(const study::RunSettings& run,
@@ -119,7 +119,7 @@ std::vector<std::string> PilotLauncher::client(const Attempt& attempt) const {
   return arguments;
 }
 
-AttemptEnd PilotLauncher::not_begun(const std::string&, const ClientAnswer& answer) {
+AttemptEnd PilotLauncher::not_begun(const Attempt&, const ClientAnswer& answer) {
   AttemptEnd end;
   end.detail = fmt::format("srun in Slurm job {}: {}", id_, answer.words());
   if (pilot_ == Pilot::kRunning) {
@@ -164,7 +164,7 @@ void PilotLauncher::found_resources() {
 
 /// Cancels an allocation that has no resources for a single step although none of ours is running.
 void PilotLauncher::leave_full_pilot() {
-  commands_.start({"scancel", id_}, kSlurmAnswer_s, [](const auto&) {});
+  commands_.start({"scancel", id_}, kClusterAnswer_s, [](const auto&) {});
   left_id_ = id_;
   pilot_ended("it had no resources for a step, though no run was in progress");
 }
@@ -226,7 +226,7 @@ void PilotLauncher::keep_alive(double now_s) {
 void PilotLauncher::ask_for_nodes() {
   if (queue_.silent()) return;
   pilot_ = Pilot::kSubmitting;
-  commands_.start(sbatch(), kSlurmAnswer_s,
+  commands_.start(sbatch(), kClusterAnswer_s,
                   [this](const ClientAnswer& answer) { submitted(answer); });
 }
 
@@ -260,7 +260,7 @@ void PilotLauncher::heard() {
   id_ = job->id;
   pilot_ = job->state == "RUNNING" ? Pilot::kRunning : Pilot::kQueued;
   if (never_starts(*job)) {
-    commands_.start({"scancel", "--name=" + name_}, kSlurmAnswer_s, [](const auto&) {});
+    commands_.start({"scancel", "--name=" + name_}, kClusterAnswer_s, [](const auto&) {});
     pilot_ = Pilot::kNone;
     return give_up(fmt::format("Slurm would never start job {}: {}", job->id, job->reason));
   }

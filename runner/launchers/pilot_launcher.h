@@ -33,7 +33,7 @@ class PilotLauncher : public ClientLauncher {
  protected:
   std::vector<std::string> client(const Attempt& attempt) const override;
   bool take_back(const Attempt& attempt, const ClientAnswer& answer, bool stopped) override;
-  AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) override;
+  AttemptEnd not_begun(const Attempt& attempt, const ClientAnswer& answer) override;
   void had_begun(const std::string&) override {
     fruitless_ = 0;
     full_since_s_.reset();

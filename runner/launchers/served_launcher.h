@@ -24,6 +24,7 @@ class ServedLauncher : public Launcher {
     return servers_->capacities(run, options);
   }
   std::string_view ranks() const override { return servers_->ranks(); }
+  bool has_programs_here() const override { return servers_->has_programs_here(); }
   std::set<std::string> closed_hosts() const override { return servers_->closed_hosts(); }
   void submit(const Attempt& attempt) override;
   bool resume(const Attempt& attempt) override;

@@ -68,7 +68,7 @@ SlurmLauncher::SlurmLauncher(LauncherRequest request)
       queue_(commands_, request_.run.slurm.poll_s, request_.note, [this] { consider_all(); }) {}
 
 SlurmLauncher::~SlurmLauncher() {
-  const double until_s = monotonic_s() + kSlurmAnswer_s;
+  const double until_s = monotonic_s() + kClusterAnswer_s;
   while (!unwanted_.empty() && commands_.running() > 0 && monotonic_s() < until_s) {
     commands_.wait(until_s, -1);
   }
@@ -150,7 +150,7 @@ void SlurmLauncher::cancel(const std::string& attempt) {
     return finish(name, end, false);
   }
   // Signal doetune-attempt only: a program that receives the signal as well may end as if finished.
-  commands_.start({"scancel", "--batch", "--signal=TERM", "--name=" + name}, kSlurmAnswer_s,
+  commands_.start({"scancel", "--batch", "--signal=TERM", "--name=" + name}, kClusterAnswer_s,
                   [](const auto&) {});
 }
 
@@ -161,7 +161,7 @@ void SlurmLauncher::submit_more() {
     const auto found = jobs_.find(name);
     if (found == jobs_.end()) continue;  // cancelled in the meantime
     ++submitting_;
-    commands_.start(found->second.submission, kSlurmAnswer_s,
+    commands_.start(found->second.submission, kClusterAnswer_s,
                     [this, name](const ClientAnswer& answer) { submitted(name, answer); });
   }
 }
@@ -243,7 +243,7 @@ void SlurmLauncher::clear_queue() {
   for (auto it = unwanted_.begin(); it != unwanted_.end();) {
     const SlurmJob* job = queue_.find(*it);
     const bool there = job != nullptr && !is_final(*job);
-    if (there) commands_.start({"scancel", "--name=" + *it}, kSlurmAnswer_s, [](const auto&) {});
+    if (there) commands_.start({"scancel", "--name=" + *it}, kClusterAnswer_s, [](const auto&) {});
     it = there ? std::next(it) : unwanted_.erase(it);
   }
 }
@@ -324,7 +324,7 @@ void SlurmLauncher::finish(const std::string& name, const AttemptEnd& end, bool 
 void SlurmLauncher::remove_from_queue(const std::string& name) {
   unwanted_.insert(name);
   if (queue_.silent()) return;  // the next answer shows whether it is still there
-  commands_.start({"scancel", "--name=" + name}, kSlurmAnswer_s, [](const auto&) {});
+  commands_.start({"scancel", "--name=" + name}, kClusterAnswer_s, [](const auto&) {});
   queue_.ask_within(0);
 }
 

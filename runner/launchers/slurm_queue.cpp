@@ -4,17 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <utility>
-
-#include "base/clock.h"
 
 namespace doetune::runner {
 namespace {
-
-constexpr double kMaxPoll_s = 60;
-constexpr int kMaxDoublings = 10;
 
 constexpr std::array<std::string_view, 10> kFinalStates{
     "BOOT_FAIL", "CANCELLED",     "COMPLETED", "DEADLINE", "FAILED",
@@ -117,41 +110,17 @@ AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string
 
 SlurmQueue::SlurmQueue(ClientCommands& commands, double poll_s, Note note,
                        std::function<void()> heard)
-    : commands_(commands), poll_s_(poll_s), note_(std::move(note)), heard_(std::move(heard)) {}
+    : poll_(commands, {"Slurm",
+                       {"squeue", "-h", "-r", "-t", "all", "--me", "-o", kSqueueFormat},
+                       poll_s,
+                       std::move(note),
+                       [this](const ClientAnswer& answer) { return read(answer); },
+                       std::move(heard)}) {}
 
-double SlurmQueue::due_s() const {
-  return asking_ ? std::numeric_limits<double>::infinity() : due_s_;
-}
-
-void SlurmQueue::ask_within(double seconds) {
-  if (!silent()) due_s_ = std::min(due_s_, monotonic_s() + seconds);  // also during a query
-}
-
-void SlurmQueue::ask_if_due(double now_s) {
-  if (now_s < due_s()) return;
-  asking_ = true;
-  due_s_ = now_s + poll_s_;
-  commands_.start({"squeue", "-h", "-r", "-t", "all", "--me", "-o", kSqueueFormat}, kSlurmAnswer_s,
-                  [this, now_s](const ClientAnswer& answer) { hear(answer, now_s); });
-}
-
-void SlurmQueue::hear(const ClientAnswer& answer, double asked_s) {
-  asking_ = false;
-  auto jobs = answer.ok() ? parse_squeue(answer.output) : std::nullopt;
-  if (!jobs) {
-    if (failures_ == 0 && note_) {
-      note_(fmt::format("Slurm does not answer (squeue: {}); its jobs continue, and doetune waits",
-                        answer.words()));
-    }
-    failures_ = std::min(failures_ + 1, kMaxDoublings);
-    due_s_ = monotonic_s() + std::min(kMaxPoll_s, std::ldexp(poll_s_, failures_ - 1));
-    return;
-  }
-  if (failures_ > 0 && note_) note_("Slurm answers again");
-  failures_ = 0;
-  jobs_ = std::move(*jobs);
-  asked_s_ = asked_s;
-  heard_();
+bool SlurmQueue::read(const ClientAnswer& answer) {
+  auto jobs = parse_squeue(answer.output);
+  if (jobs) jobs_ = std::move(*jobs);
+  return jobs.has_value();
 }
 
 const SlurmJob* SlurmQueue::find(const std::string& name) const {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "runner/attempts/attempt.h"
-#include "runner/launchers/client_command.h"
+#include "runner/launchers/cluster_poll.h"
 
 namespace doetune::runner {
 
@@ -43,8 +43,7 @@ bool is_nodes_fault(const SlurmJob& job);
 /// began; `words`: its last message, may be empty.
 AttemptEnd end_without_exit(const SlurmJob& job, bool claimed, const std::string& words);
 
-/// Polls squeue through a launcher's commands. If the controller does not answer, polls less and
-/// less often; the user is notified once that it is silent and once that it is back.
+/// Asks squeue through a launcher's commands.
 class SlurmQueue {
  public:
   using Note = std::function<void(const std::string&)>;
@@ -52,30 +51,19 @@ class SlurmQueue {
   /// `heard` is called after each answer.
   SlurmQueue(ClientCommands& commands, double poll_s, Note note, std::function<void()> heard);
 
-  void ask_if_due(double now_s);
-  void ask_within(double seconds);
-  double due_s() const;  ///< monotonic time of the next ask_if_due
-
-  bool silent() const { return failures_ > 0; }
-  double asked_s() const { return asked_s_; }  ///< time of the query that was last answered
+  void ask_if_due(double now_s) { poll_.ask_if_due(now_s); }
+  void ask_within(double seconds) { poll_.ask_within(seconds); }
+  double due_s() const { return poll_.due_s(); }
+  bool silent() const { return poll_.silent(); }
+  double asked_s() const { return poll_.asked_s(); }
   const SlurmJob* find(const std::string& name) const;
   const std::map<std::string, SlurmJob>& jobs() const { return jobs_; }  ///< of this user, by name
 
  private:
-  void hear(const ClientAnswer& answer, double asked_s);
+  bool read(const ClientAnswer& answer);
 
-  ClientCommands& commands_;
-  double poll_s_;
-  Note note_;
-  std::function<void()> heard_;
   std::map<std::string, SlurmJob> jobs_;
-  bool asking_ = false;
-  double due_s_ = 0;
-  double asked_s_ = 0;
-  int failures_ = 0;  ///< consecutive failures
+  ClusterPoll poll_;
 };
-
-/// Timeout of Slurm clients.
-inline constexpr double kSlurmAnswer_s = 20;
 
 }  // namespace doetune::runner

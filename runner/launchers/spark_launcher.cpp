@@ -166,7 +166,7 @@ void SparkLauncher::read_answers() {
   }
 }
 
-AttemptEnd SparkLauncher::not_begun(const std::string&, const ClientAnswer& answer) {
+AttemptEnd SparkLauncher::not_begun(const Attempt&, const ClientAnswer& answer) {
   AttemptEnd end;
   if (answer.status < 0) {
     end.detail = fmt::format("Spark lost its task: {}", answer.words());

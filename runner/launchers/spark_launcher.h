@@ -28,7 +28,7 @@ class SparkLauncher : public ClientLauncher {
 
  protected:
   std::optional<int> start_client(const Attempt& attempt) override;
-  AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) override;
+  AttemptEnd not_begun(const Attempt& attempt, const ClientAnswer& answer) override;
   void had_begun(const std::string&) override { fruitless_ = 0; }
 
  private:

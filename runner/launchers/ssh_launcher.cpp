@@ -69,7 +69,8 @@ std::vector<std::string> SshLauncher::client(const Attempt& attempt) const {
   return arguments;
 }
 
-AttemptEnd SshLauncher::not_begun(const std::string& host, const ClientAnswer& answer) {
+AttemptEnd SshLauncher::not_begun(const Attempt& attempt, const ClientAnswer& answer) {
+  const std::string& host = attempt.host;
   AttemptEnd end;
   end.host = host;
   if (answer.answered && answer.status != kConnectionFailed) {

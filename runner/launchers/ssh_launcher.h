@@ -24,7 +24,7 @@ class SshLauncher : public ClientLauncher {
 
  protected:
   std::vector<std::string> client(const Attempt& attempt) const override;
-  AttemptEnd not_begun(const std::string& host, const ClientAnswer& answer) override;
+  AttemptEnd not_begun(const Attempt& attempt, const ClientAnswer& answer) override;
   void had_begun(const std::string& host) override { failures_[host] = 0; }
 
  private:

@@ -17,7 +17,7 @@ using study::StudyDirectory;
 
 void check_attempts(const StudyDirectory& directory, Launcher& launcher) {
   const Hooks hooks(directory);
-  AttemptMaker maker(directory, launcher.ranks());
+  AttemptMaker maker(directory, launcher.ranks(), launcher.has_programs_here());
   Servers servers(directory, launcher, maker);
   for (const PlannedRun& run : directory.plan.runs) {
     maker.make(run, 1, {});
@@ -30,7 +30,7 @@ std::vector<PlannedAttempt> planned_attempts(const StudyDirectory& directory,
   const auto records = study::final_records(study::read_journal(directory).records);
   Schedule schedule(directory.plan, records, selection_of(directory, options));
   SlotPool pool = pool_of(directory, options, launcher);
-  AttemptMaker maker(directory, launcher.ranks());
+  AttemptMaker maker(directory, launcher.ranks(), launcher.has_programs_here());
   std::deque<Slot> taken;  // assumes that runs end in the order of their start
   std::vector<PlannedAttempt> attempts;
   std::set<int> plots;

@@ -43,7 +43,7 @@ class StudyRun {
         now_s_(now_s),
         lock_(directory.path),
         journal_(directory),
-        maker_(directory, launcher.ranks()),
+        maker_(directory, launcher.ranks(), launcher.has_programs_here()),
         hooks_(directory),
         conditions_(directory.path),
         pool_(pool_of(directory, options, launcher)),

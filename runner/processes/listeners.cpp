@@ -24,7 +24,7 @@ constexpr std::size_t kInode = 9;
 constexpr std::string_view kListening = "0A";
 
 /// The first columns of a line, up to the inode; those that are missing are empty.
-std::array<std::string_view, kInode + 1> cells_of(std::string_view line) {
+std::array<std::string_view, kInode + 1> columns_of(std::string_view line) {
   std::array<std::string_view, kInode + 1> found;
   for (std::string_view& column : found) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
@@ -57,7 +57,7 @@ std::vector<std::uint64_t> listening_sockets(std::string_view table, int port) {
   std::vector<std::uint64_t> inodes;
   while (!table.empty()) {
     const std::size_t end = std::min(table.find('\n'), table.size());
-    const auto column = cells_of(table.substr(0, end));
+    const auto column = columns_of(table.substr(0, end));
     table.remove_prefix(std::min(end + 1, table.size()));
     const std::string_view local = column[kLocal];
     const std::size_t colon = local.find(':');

@@ -1,10 +1,16 @@
-// doetune-attempt DIRECTORY: runs one attempt on this machine, for launchers that reach other
-// machines. DIRECTORY holds attempt.json; this program adds the files described in attempt.h and
-// touches `alive` while the attempt runs. It stops the attempt when doetune creates a file
-// `cancel` there, or on a signal; without that file the signal came from elsewhere, and the attempt
-// is lost. Exits with the exit code of the attempt's program; `exit` says how the attempt ended. If
-// DIRECTORY has a server.json as well, the attempt is the server of a whole plot, whose runs are
-// started here, too (plot_host.h).
+// doetune-attempt DIRECTORY
+// doetune-attempt --print DIRECTORY ATTEMPT REQUEST STUDY
+//
+// Runs one attempt on this machine, for launchers that reach other machines. DIRECTORY holds
+// attempt.json; this program adds the files described in attempt.h and touches `alive` while the
+// attempt runs. It stops the attempt when doetune creates a file `cancel` there, or on a signal;
+// without that file the signal came from elsewhere, and the attempt is lost. Exits with the exit
+// code of the attempt's program; `exit` says how the attempt ended. If DIRECTORY has a server.json
+// as well, the attempt is the server of a whole plot, whose runs are started here, too
+// (plot_host.h).
+//
+// With --print, DIRECTORY is not shared: the contents of attempt.json, request.json and
+// study.yaml are arguments, and what the attempt leaves is printed at the end (printed_attempt.h).
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -14,12 +20,14 @@
 
 #include "base/standard_streams.h"
 #include "runner/attempts/attempt_file.h"
+#include "runner/attempts/printed_attempt.h"
 #include "runner/conditions/store.h"
 #include "runner/launchers/local_launcher.h"
 #include "runner/launchers/usable_gpus.h"
 #include "runner/loop/interrupts.h"
 #include "runner/servers/plot_host.h"
 #include "runner/servers/server_order.h"
+#include "study/files.h"
 
 namespace {
 
@@ -56,29 +64,51 @@ void run(const Attempt& attempt, SignalInterrupts& interrupts) {
   }
 }
 
+/// Returns the exit code of the attempt's program.
+int run(const fs::path& directory) {
+  Attempt attempt = read_attempt(directory);
+  add_assigned_gpus(attempt);
+  // The attempt's directory is STUDY/runs/0007.1, or STUDY/plots/0003.1.
+  note_conditions(directory.parent_path().parent_path(), attempt.working_directory,
+                  attempt.environment);
+  SignalInterrupts interrupts;
+  if (const auto order = read_order(directory)) {
+    const auto signalled = [&] { return interrupts.count() > 0; };
+    PlotHost(attempt, *order, signalled, interrupts.descriptor()).run();
+  } else {
+    run(attempt, interrupts);
+  }
+  const auto end = read_end(directory);
+  return end && end->exit_code ? *end->exit_code : 0;
+}
+
+int run_and_print(const fs::path& directory, const char* attempt, const char* request,
+                  const char* study) {
+  doetune::study::create_directories_durably(directory);
+  doetune::study::write_file_atomically(directory / "attempt.json", attempt);
+  doetune::study::write_file_atomically(directory / "request.json", request);
+  doetune::study::write_file_atomically(directory.parent_path().parent_path() / "study.yaml",
+                                        study);
+  const int status = run(directory);
+  fmt::print("{}", printed_attempt(directory));
+  return std::fflush(stdout) == 0 ? status : 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   doetune::reserve_standard_descriptors();
-  if (count != 2) {
-    doetune::print_message("usage: doetune-attempt DIRECTORY\n");
+  const bool prints = count == 6 && std::string(arguments[1]) == "--print";
+  if (count != 2 && !prints) {
+    doetune::print_message(
+        "usage: doetune-attempt DIRECTORY\n"
+        "       doetune-attempt --print DIRECTORY ATTEMPT REQUEST STUDY\n");
     return 2;
   }
   try {
-    Attempt attempt = read_attempt(fs::absolute(arguments[1]));
-    add_assigned_gpus(attempt);
-    // The attempt's directory is STUDY/runs/0007.1, or STUDY/plots/0003.1.
-    note_conditions(attempt.directory.parent_path().parent_path(), attempt.working_directory,
-                    attempt.environment);
-    SignalInterrupts interrupts;
-    if (const auto order = read_order(attempt.directory)) {
-      const auto signalled = [&] { return interrupts.count() > 0; };
-      PlotHost(attempt, *order, signalled, interrupts.descriptor()).run();
-    } else {
-      run(attempt, interrupts);
-    }
-    const auto end = read_end(attempt.directory);
-    return end && end->exit_code ? *end->exit_code : 0;
+    return prints
+               ? run_and_print(fs::absolute(arguments[2]), arguments[3], arguments[4], arguments[5])
+               : run(fs::absolute(arguments[1]));
   } catch (const std::exception& error) {
     doetune::print_message("doetune-attempt: {}\n", error.what());
     return 1;

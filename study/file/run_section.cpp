@@ -196,6 +196,12 @@ class RunReader {
     }
     run.ssh = ssh(node_["ssh"]);
     run.spark = spark(node_["spark"]);
+    run.kubernetes = kubernetes(node_["kubernetes"]);
+    if (run.launcher == "kubernetes" && run.kubernetes.image.empty()) {
+      fail(node_["launcher"],
+           "run.launcher: kubernetes needs run.kubernetes.image; write run: {kubernetes: {image: "
+           "REGISTRY/NAME:TAG}}");
+    }
     if (run.launcher == "ssh" && run.ssh.hosts.empty()) {
       const YAML::Node hosts = node_["ssh"] ? node_["ssh"]["hosts"] : node_["launcher"];
       fail(hosts, "run.launcher: ssh needs run.ssh.hosts; write run: {ssh: {hosts: [name, ...]}}");
@@ -263,6 +269,60 @@ class RunReader {
     spark.submit = text_at(node, "submit", "");
     spark.program = text_at(node, "program", "");
     return spark;
+  }
+
+  KubernetesSettings kubernetes(const YAML::Node& node) const {
+    KubernetesSettings kubernetes;
+    if (!node) return kubernetes;
+    kubernetes.image = text_at(node, "image", "");
+    for (const YAML::Node& volume : node["volumes"]) {
+      kubernetes.volumes.push_back(kubernetes_volume(volume));
+    }
+    kubernetes.name_space = text_at(node, "namespace", "");
+    kubernetes.options = texts(node["options"]);
+    kubernetes.resources = words_by_name(node["resources"]);
+    kubernetes.node_selector = words_by_name(node["node_selector"]);
+    kubernetes.tolerations = texts(node["tolerations"]);
+    kubernetes.secrets = texts(node["secrets"]);
+    kubernetes.pull_secrets = texts(node["pull_secrets"]);
+    kubernetes.service_account = text_at(node, "service_account", "");
+    kubernetes.priority_class = text_at(node, "priority_class", "");
+    kubernetes.program = text_at(node, "program", "");
+    kubernetes.max_queued = whole_at(node, "queued").value_or(kubernetes.max_queued);
+    kubernetes.poll_s = seconds_at(node, "poll").value_or(kubernetes.poll_s);
+    return kubernetes;
+  }
+
+  KubernetesVolume kubernetes_volume(const YAML::Node& node) const {
+    KubernetesVolume volume;
+    volume.claim = text_at(node, "claim", "");
+    volume.host_path = text_at(node, "host_path", "");
+    volume.mount = text_at(node, "mount", volume.host_path);
+    if (node["read_only"]) volume.read_only = node["read_only"].as<bool>();
+    if (const YAML::Node size = node["memory"]) {
+      volume.memory_bytes = parse_size(size.Scalar());
+      if (!volume.memory_bytes) {
+        fail(size, fmt::format("run.kubernetes.volumes: expected a size such as 8 GiB, found "
+                               "'{:.60}'",
+                               size.Scalar()));
+      }
+    }
+    const int kinds = (volume.claim.empty() ? 0 : 1) + (volume.host_path.empty() ? 0 : 1) +
+                      (volume.memory_bytes ? 1 : 0);
+    if (kinds != 1) {
+      fail(node, "run.kubernetes.volumes: a volume is one of claim, host_path and memory");
+    }
+    if (!std::filesystem::path(volume.mount).is_absolute()) {
+      fail(node,
+           "run.kubernetes.volumes: mount is the absolute path in the pods, such as mount: /data");
+    }
+    return volume;
+  }
+
+  std::map<std::string, std::string> words_by_name(const YAML::Node& node) const {
+    std::map<std::string, std::string> words;
+    for (const auto& entry : node) words[entry.first.Scalar()] = entry.second.Scalar();
+    return words;
   }
 
   SshSettings ssh(const YAML::Node& node) const {

@@ -174,10 +174,38 @@ Schema end_early_schema() {
   });
 }
 
+Schema kubernetes_schema() {
+  const Schema volume = object({
+      {"claim", text(), "name of a PersistentVolumeClaim"},
+      {"host_path", text(), "directory that has this path on every node"},
+      {"memory", scalar(), "size of a file system in memory, such as 8 GiB for /dev/shm"},
+      {"mount", text(), "absolute path in the pods (host_path)"},
+      {"read_only", boolean(), "whether runs may only read it (false)"},
+  });
+  return object({
+      {"image", text(), "container image with doetune-attempt and the programs of the runs", true},
+      {"volumes", list(volume),
+       "what is mounted in the pods; without the study directory, results come by the pods' logs"},
+      {"namespace", text(), "namespace of the Jobs (as kubectl is configured)"},
+      {"options", list(text()), "further arguments of kubectl, such as --context, NAME"},
+      {"resources", map_of(scalar(), false),
+       "resources of a pod, such as amd.com/gpu: 1, instead of nvidia.com/gpu for gpus_per_run"},
+      {"node_selector", map_of(scalar(), false), "labels that a node must have"},
+      {"tolerations", list(text()), "keys of taints that the pods tolerate"},
+      {"secrets", list(text()), "Secrets that are environment variables of the runs"},
+      {"pull_secrets", list(text()), "Secrets with which the image is pulled"},
+      {"service_account", text(), "service account of the pods (none of its credentials)"},
+      {"priority_class", text(), "priority class of the pods"},
+      {"program", text(), "path of doetune-attempt in the image (from its PATH)"},
+      {"queued", integer(1, 100000), "Jobs at once (100)"},
+      {"poll", duration(), "interval between queries of the Jobs (5 s)"},
+  });
+}
+
 Schema run_schema() {
   return object({
       {"launcher", text(),
-       "where runs are executed: local, slurm, slurm-pilot, spark, ssh (local)"},
+       "where runs are executed: kubernetes, local, slurm, slurm-pilot, spark, ssh (local)"},
       {"jobs", integer(1, 4096), "concurrent runs (1; on a cluster, what the launcher allows)"},
       {"timeout", duration(), "time limit of one attempt (10 min)"},
       {"stop_grace", duration(), "time between the request to stop and the forced stop (5 s)"},
@@ -218,6 +246,7 @@ Schema run_schema() {
       {"tear_down", list(text()), "command that ends the server (SIGTERM)"},
       {"after_run", list(text()), "command run after each attempt"},
       {"after_all", list(text()), "command run when `doetune run` ends"},
+      {"kubernetes", kubernetes_schema(), "settings of the launcher kubernetes"},
       {"slurm", slurm_schema(), "settings of the launchers slurm and slurm-pilot"},
       {"spark", spark_schema(), "settings of the launcher spark"},
       {"ssh", ssh_schema(), "settings of the launcher ssh"},

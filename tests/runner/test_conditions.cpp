@@ -328,5 +328,5 @@ TEST_CASE("The state of this machine can be read", "[conditions][doctor]") {
   CHECK(*state.cpu_busy_fraction <= 1);
   CHECK(state.memory_available_bytes.value() > 0);
   CHECK(state.disk_total_bytes.value() >= state.disk_free_bytes.value());
-  CHECK(state.programs.size() == 5);  // see MachineState
+  CHECK(state.programs.size() == 6);  // see MachineState
 }

@@ -87,6 +87,40 @@ TEST_CASE("How runs are executed is read whole", "[study][run]") {
   CHECK(run.ssh.options == std::vector<std::string>{"-p", "2222"});
 }
 
+TEST_CASE("What the Jobs of Kubernetes are made of is read whole", "[study][run]") {
+  const auto kubernetes = settings_of(R"(run:
+  launcher: kubernetes
+  kubernetes:
+    image: registry/bench:1
+    volumes:
+    - {claim: studies, mount: /data}
+    - {host_path: /scratch, read_only: true}
+    - {memory: 8 GiB, mount: /dev/shm}
+    namespace: tuning
+    options: [--context, gpus]
+    resources: {amd.com/gpu: 1}
+    node_selector: {gpu: h100}
+    secrets: [token]
+    queued: 20
+    poll: 1 s
+)")
+                              .kubernetes;
+  CHECK(kubernetes.image == "registry/bench:1");
+  REQUIRE(kubernetes.volumes.size() == 3);
+  CHECK(kubernetes.volumes[0].claim == "studies");
+  CHECK(kubernetes.volumes[0].mount == "/data");
+  CHECK(kubernetes.volumes[1].mount == "/scratch");
+  CHECK(kubernetes.volumes[1].read_only);
+  CHECK(kubernetes.volumes[2].memory_bytes == std::int64_t{8} << 30);
+  CHECK(kubernetes.name_space == "tuning");
+  CHECK(kubernetes.options == std::vector<std::string>{"--context", "gpus"});
+  CHECK(kubernetes.resources.at("amd.com/gpu") == "1");
+  CHECK(kubernetes.node_selector.at("gpu") == "h100");
+  CHECK(kubernetes.secrets == std::vector<std::string>{"token"});
+  CHECK(kubernetes.max_queued == 20);
+  CHECK(kubernetes.poll_s == 1);
+}
+
 TEST_CASE("One number of retries is for failures and time limits alike", "[study][run]") {
   const auto retries = settings_of("run: {retries: 4}\n").retries;
   CHECK(retries.failed == 4);
@@ -128,6 +162,11 @@ TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
       {"run: {ssh: {hosts: [-oProxyCommand=x]}}", "is not a host name"},
       {"run: {launcher: ssh}", "s.yaml:3:17: run.launcher: ssh needs run.ssh.hosts"},
       {"run: {launcher: ssh, ssh: {hosts: []}}", ":3:35: run.launcher: ssh needs run.ssh.hosts"},
+      {"run: {launcher: kubernetes}", "s.yaml:3:17: run.launcher: kubernetes needs"},
+      {"run: {kubernetes: {image: i, volumes: [{claim: c, mount: data}]}}",
+       ":3:46: run.kubernetes.volumes: mount is the absolute path"},
+      {"run: {kubernetes: {image: i, volumes: [{claim: c, host_path: /d}]}}",
+       "a volume is one of claim, host_path and memory"},
       {"run: {ssh: {hosts: [n1, n1]}}", ":3:25: run.ssh.hosts: 'n1' is listed twice"},
       {"run: {slurm: {time: 5 min}}", ":3:21: run.slurm.time (300 s) is below run.timeout (600 s)"},
       {"run: {environment: {A=B: 1}}", ":3:21: run.environment: 'A=B' is not a variable name"},
