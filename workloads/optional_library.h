@@ -1,5 +1,5 @@
-// Shared libraries that are opened on demand: a program that uses no GPU, or is alone, needs neither
-// CUDA nor MPI installed, and does not load half a gigabyte of libraries.
+// Shared libraries that are opened on demand: a program that uses no GPU, or is alone, needs
+// neither CUDA nor MPI installed, and does not load half a gigabyte of libraries.
 #pragma once
 
 namespace doetune::workloads {
@@ -9,7 +9,7 @@ struct OptionalLibrary {
   const char* entry;   // name of the entry point
   const char* offers;  // for messages: "CUDA engine"
   const char* package;
-  const char* needs;   // build requirements, for messages
+  const char* needs;  // build requirements, for messages
 };
 
 /// The entry point of the library, which is in this program's folder or the one above it. Throws

@@ -13,10 +13,10 @@ using namespace doetune::workloads;
 namespace {
 
 struct Alone {
-  Group group{RankContext{}, Json::object(), std::chrono::seconds(1)};
+  std::unique_ptr<Communicator> processes = workloads::alone();
   std::unique_ptr<Communicator> communicator;
   explicit Alone(std::chrono::duration<double> patience = std::chrono::seconds(5))
-      : communicator(make_nccl_communicator(group, patience)) {}
+      : communicator(make_nccl_communicator(*processes, patience)) {}
 };
 
 double seconds_on_the_cpu() {
