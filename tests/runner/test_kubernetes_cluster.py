@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from cluster_study import SKIPPED, ClusterTest
+from cluster_study import ASK, SKIPPED, ClusterTest
 from kubernetes_cluster import Cluster
 
 
@@ -44,7 +44,7 @@ class KubernetesTest(ClusterTest):
         done = len(study.completed())
         doetune = study.start()
         study.wait_for(lambda: len(study.completed()) > done and self.cluster.running())
-        self.cluster.evict(self.cluster.running()[0])
+        self.cluster.evict(self.cluster.running()[-1])  # it has most of its time left
         study.wait_for(lambda: len(study.completed()) > done + 2)
         self.cluster.stop()
         study.wait_for(lambda: "Kubernetes does not answer" in study.words())
@@ -81,6 +81,13 @@ class KubernetesTest(ClusterTest):
         self.check_complete(study)
         self.assertEqual(len(self.cluster.created), 4)
         self.check_clean(study)
+
+    def test_servers_of_whole_plots(self):
+        study = self.study(6, script=ASK, servers=True)
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_served(study)
+        self.check_clean(study)
+        self.assertLess(len(self.cluster.created), 6)
 
     def test_an_image_that_cannot_be_pulled(self):
         study = self.study(4, {"image": "doetune:2"}, run={"retries": 0})
