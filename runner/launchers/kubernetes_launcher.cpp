@@ -48,17 +48,25 @@ bool is_credentials(const std::string& errors) {
 /// Whether kubectl failed before the API server could receive the Job.
 bool did_not_arrive(const ClientAnswer& answer) {
   return answer.answered &&
-         contains_any(answer.errors,
-                      std::array{"connection refused", "was refused - did you", "no such host",
-                                 "no route to host", "TooManyRequests", "ServiceUnavailable"});
+         contains_any(answer.errors, std::array{"dial tcp", "was refused - did you",
+                                                "(TooManyRequests)", "(ServiceUnavailable)"});
 }
 
 /// Whether the API server, or kubectl, has said no. Anything else may have arrived all the same.
 bool is_refused(const ClientAnswer& answer) {
-  return answer.answered && answer.status != 0 &&
-         (answer.status == 127 || answer.errors.starts_with("error: ") ||
-          contains_any(answer.errors, std::array{"(Forbidden)", "(Invalid)", "(BadRequest)",
-                                                 "(NotFound)", "is invalid"}));
+  if (!answer.answered || answer.status == 0) return false;
+  return answer.status == 127 || is_credentials(answer.errors) ||
+         contains_any(answer.errors,
+                      std::array{"(Invalid)", "(BadRequest)", "(NotFound)", "is invalid",
+                                 "no matches for kind", "does not exist", "unknown flag"});
+}
+
+/// What kubectl says of a manifest, without the path of its file.
+std::string refusal(const ClientAnswer& answer, const fs::path& manifest) {
+  std::string words(last_line(answer.errors));
+  const std::string file = fmt::format("error when creating \"{}\": ", manifest.string());
+  if (const auto at = words.find(file); at != std::string::npos) words.erase(at, file.size());
+  return words.empty() ? answer.words() : printable(words);
 }
 
 /// The name of the Job in a manifest; empty if there is none.
@@ -214,7 +222,8 @@ void KubernetesLauncher::cancel(const std::string& attempt) {
 }
 
 void KubernetesLauncher::create_more() {
-  while (!to_create_.empty() && creating_ < kCreationsAtOnce && !poll_.silent()) {
+  if (poll_.silent() || monotonic_s() < create_due_s_) return;
+  while (!to_create_.empty() && creating_ < kCreationsAtOnce) {
     const std::string attempt = to_create_.front();
     to_create_.pop_front();
     const auto found = jobs_.find(attempt);
@@ -238,12 +247,14 @@ void KubernetesLauncher::created(const std::string& attempt, const std::string& 
   Job& job = found->second;
   if (did_not_arrive(answer)) {
     to_create_.push_front(attempt);
+    create_due_s_ = monotonic_s() + request_.run.kubernetes.poll_s;
     return poll_.ask_within(0);
   }
   job.created = true;
   if (is_refused(answer)) {
     job.refused = true;
-    return give_up(attempt, job, "Kubernetes refuses its Job: " + answer.words());
+    return give_up(attempt, job,
+                   "Kubernetes refuses its Job: " + refusal(answer, job.directory / kManifest));
   }
   if (!answer.ok()) poll_.ask_within(0);  // the list will show its name, if it has arrived
 }

@@ -82,6 +82,7 @@ class KubernetesLauncher : public ClientLauncher {
   std::map<std::string, KubernetesJob> listed_;  ///< of this study directory, by name
   std::deque<std::string> to_create_;            ///< attempts
   int creating_ = 0;
+  double create_due_s_ = 0;          ///< after a Job did not reach the API server
   std::set<std::string> unwanted_;   ///< names of Jobs to delete until they are not listed
   std::set<std::string> to_delete_;  ///< those for which kubectl is not asked yet
   bool deleting_ = false;

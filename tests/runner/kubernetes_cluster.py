@@ -108,6 +108,7 @@ class Cluster:
 
         class Server(http.server.ThreadingHTTPServer):
             allow_reuse_address = True
+            request_queue_size = 128
             daemon_threads = True
 
             def handle_error(self, *_):

@@ -9,9 +9,10 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 import unittest
 
-from cluster_study import SKIPPED, ClusterTest
+from cluster_study import ASK, SKIPPED, ClusterTest
 from kubernetes_cluster import Cluster
 
 
@@ -31,6 +32,15 @@ class KubernetesTest(ClusterTest):
             section["kubernetes"]["volumes"] = [{"host_path": str(self.directory)}]
         return self.make_study(DOETUNE, path, runs, section, **settings)
 
+    def just_begun(self):
+        """Jobs whose runs of half a second have most of their time left."""
+        jobs = []
+        for name in self.cluster.running():
+            claim = pathlib.Path(self.cluster.jobs[name]["metadata"]["annotations"]["doetune/directory"], "claim")
+            if claim.exists() and time.time() - claim.stat().st_mtime < 0.2:
+                jobs.append(name)
+        return jobs
+
     def check_clean(self, study):
         """Nothing is left in the cluster."""
         study.wait_for(lambda: not self.cluster.jobs and not self.cluster.pods, 5)
@@ -43,8 +53,10 @@ class KubernetesTest(ClusterTest):
         doetune.wait()
         done = len(study.completed())
         doetune = study.start()
-        study.wait_for(lambda: len(study.completed()) > done and self.cluster.running())
-        self.cluster.evict(self.cluster.running()[0])
+        study.wait_for(lambda: len(study.completed()) > done)
+        begun = []
+        study.wait_for(lambda: begun.extend(self.just_begun()) or begun)
+        self.cluster.evict(begun[0])
         study.wait_for(lambda: len(study.completed()) > done + 2)
         self.cluster.stop()
         study.wait_for(lambda: "Kubernetes does not answer" in study.words())
@@ -81,6 +93,13 @@ class KubernetesTest(ClusterTest):
         self.check_complete(study)
         self.assertEqual(len(self.cluster.created), 4)
         self.check_clean(study)
+
+    def test_servers_of_whole_plots(self):
+        study = self.study(6, script=ASK, servers=True)
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_served(study)
+        self.check_clean(study)
+        self.assertLess(len(self.cluster.created), 6)
 
     def test_an_image_that_cannot_be_pulled(self):
         study = self.study(4, {"image": "doetune:2"}, run={"retries": 0})

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "runner/attempts/attempt_file.h"
 #include "runner/attempts/printed_attempt.h"
 #include "runner/launchers/kubernetes_job.h"
@@ -316,27 +317,68 @@ TEST_CASE("Telemetry that is too long for a log is thinned", "[runner][kubernete
   CHECK(thinned.size() > 2 << 20);
 }
 
-TEST_CASE("What Kubernetes refuses is not started, in its words", "[runner][kubernetes]") {
+namespace {
+
+/// A launcher whose kubectl lists no Jobs and answers `create` with these words.
+struct Refusing {
   tests::FakeClients clients;
-  clients.client(
-      "kubectl",
-      "case \"$*\" in *create*) echo 'Error from server (Forbidden): quota exceeded' >&2; "
-      "exit 1;; *) echo '{\"items\": []}';; esac");
   tests::TemporaryDirectory temporary;
-  auto request = request_for(temporary.path());
-  request.run.kubernetes.poll_s = 0.05;
-  runner::KubernetesLauncher launcher(request);
-  const Attempt attempt = attempt_in(temporary / "runs/0007.1");
-  std::filesystem::create_directories(attempt.directory);
-  study::write_file_atomically(attempt.request(), "{}");
-  study::write_file_atomically(temporary / "study.yaml", "study: s\n");
-  launcher.submit(attempt);
+  Attempt attempt = attempt_in(temporary / "runs/0007.1");
+  runner::LauncherRequest request = request_for(temporary.path());
+
+  explicit Refusing(const std::string& words) {
+    clients.client("kubectl",
+                   "case \"$*\" in *create*) echo x >>$FAKE/created; cat $FAKE/words >&2; "
+                   "exit 1;; *) echo '{\"items\": []}';; esac");
+    clients.file("words", words + "\n");
+    request.run.kubernetes.poll_s = 0.1;
+    std::filesystem::create_directories(attempt.directory);
+    study::write_file_atomically(attempt.request(), "{}");
+    study::write_file_atomically(temporary / "study.yaml", "study: s\n");
+  }
+};
+
+std::vector<runner::LauncherEvent> wait_for(runner::Launcher& launcher, double limit_s) {
   std::vector<runner::LauncherEvent> events;
-  for (int i = 0; i < 400 && events.empty(); ++i) {
+  const double until_s = monotonic_s() + limit_s;
+  while (events.empty() && monotonic_s() < until_s) {
     events = launcher.wait(0.05, -1).value_or(std::vector<runner::LauncherEvent>());
   }
+  return events;
+}
+
+}  // namespace
+
+TEST_CASE("What Kubernetes refuses is not started, in its words", "[runner][kubernetes]") {
+  Refusing cluster("Error from server (Forbidden): quota exceeded");
+  runner::KubernetesLauncher launcher(cluster.request);
+  launcher.submit(cluster.attempt);
+  const auto events = wait_for(launcher, 20);
   REQUIRE(events.size() == 1);
   REQUIRE(events[0].end);
   CHECK(events[0].end->cause == EndCause::kNotStarted);
   CHECK_THAT(events[0].end->detail, Catch::Contains("quota exceeded"));
+}
+
+TEST_CASE("A Job that the API server did not receive is created again", "[runner][kubernetes]") {
+  // Words of kubectl 1.32 whose server goes away after it was asked for its API.
+  Refusing cluster(
+      "error: error when creating \"job.json\": Post \"http://127.0.0.1:1/apis/batch/v1\": "
+      "dial tcp 127.0.0.1:1: connect: connection refused");
+  runner::KubernetesLauncher launcher(cluster.request);
+  launcher.submit(cluster.attempt);
+  CHECK(wait_for(launcher, 0.5).empty());
+  CHECK(cluster.clients.text("created").size() > 2);
+}
+
+TEST_CASE("A Job that the API server may have received is looked for, and not created again",
+          "[runner][kubernetes]") {
+  Refusing cluster("error: error when creating \"job.json\": Post \"http://127.0.0.1:1\": EOF");
+  runner::KubernetesLauncher launcher(cluster.request);
+  launcher.submit(cluster.attempt);
+  const auto events = wait_for(launcher, 20);
+  REQUIRE(events.size() == 1);
+  REQUIRE(events[0].end);
+  CHECK(events[0].end->cause == EndCause::kLost);
+  CHECK(cluster.clients.text("created") == "x\n");
 }
