@@ -1,4 +1,5 @@
-// What ending runs early saves, and what it costs: searches of simulated systems with and without.
+// What ending runs early saves, and what it costs: searches of simulated systems without it, with
+// the rule of doetune, and with the median stopping rule of other tuners.
 //
 // usage: bench_early_ending [SEARCHES [RUNS [CONFIDENCE]]]
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include "base/parallel.h"
@@ -89,14 +91,44 @@ struct System {
   }
 };
 
+enum class Rule { kNone, kPredictive, kMedian };
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Golovin et al. (2017): a run ends if its best report so far is below the median of the means of
+/// the reports of completed runs up to the same step. It would have measured no more than their
+/// median value.
+std::optional<EarlyVerdict> by_median(const std::vector<Observation>& so_far,
+                                      const std::vector<Progress>& progress,
+                                      const Progress& reported) {
+  std::vector<double> means, values;
+  for (std::size_t i = 0; i < so_far.size(); ++i) {
+    if (so_far[i].ended_early()) continue;
+    double sum = 0;
+    for (std::size_t step = 0; step < reported.size(); ++step) {
+      sum += progress[i][step].responses.at("accuracy");
+    }
+    means.push_back(sum / static_cast<double>(reported.size()));
+    values.push_back(so_far[i].values.at("accuracy"));
+  }
+  double best = -1e9;
+  for (const auto& point : reported) best = std::max(best, point.responses.at("accuracy"));
+  if (best >= median(means) || static_cast<int>(reported.size()) == kSteps) return std::nullopt;
+  return EarlyVerdict{{{"accuracy", {-INFINITY, median(values)}}}, ""};
+}
+
 struct Outcome {
   double seconds = 0, worth = 0;
   int ended = 0;
   int better = 0;  ///< ended runs that are truly better than all that were completed
 };
 
-Outcome search(const System& system, std::uint64_t seed, int runs,
-               const study::EndEarlySettings* settings) {
+Outcome search(const System& system, std::uint64_t seed, int runs, Rule rule,
+               const study::EndEarlySettings& settings) {
   Problem problem = system.problem;
   problem.seed = seed;
   RandomStream random(seed, 11);
@@ -110,14 +142,14 @@ Outcome search(const System& system, std::uint64_t seed, int runs,
     for (const Settings& x : next) {
       const double measured = system.truth(x) + kNoise * surfaces::normal_draw(random.uniform());
       std::optional<EarlyEnding> early;
-      if (settings != nullptr && so_far.size() >= first) {
-        early.emplace(problem, so_far, progress, *settings);
-      }
+      const bool judges = so_far.size() >= first;
+      if (rule == Rule::kPredictive && judges) early.emplace(problem, so_far, progress, settings);
       Progress reported;
       std::optional<EarlyVerdict> verdict;
       for (int step = 1; step <= kSteps && !verdict; ++step) {
         reported.push_back(system.report(x, measured, step, random));
         if (early) verdict = early->judge(x, reported.back());
+        if (rule == Rule::kMedian && judges) verdict = by_median(so_far, progress, reported);
       }
       outcome.seconds += system.seconds_per_step(x) * static_cast<double>(reported.size());
       if (verdict) {
@@ -151,34 +183,42 @@ double quantile(std::vector<double> values, double fraction) {
   return values[static_cast<std::size_t>(fraction * static_cast<double>(values.size() - 1))];
 }
 
+void report(const char* rule, const std::vector<Outcome>& outcomes,
+            const std::vector<Outcome>& without) {
+  std::vector<double> saved, worth;
+  int ended = 0, better = 0;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    saved.push_back(1 - outcomes[i].seconds / without[i].seconds);
+    worth.push_back(outcomes[i].worth);
+    ended += outcomes[i].ended;
+    better += outcomes[i].better;
+  }
+  fmt::print(
+      "  {:10} {:4.1f} runs ended, {:.1f} % of them better than all completed runs; time saved "
+      "{:.0f} % ({:.0f} to {:.0f}); answer {:.4f} / {:.4f}\n",
+      rule, static_cast<double>(ended) / static_cast<double>(outcomes.size()),
+      ended == 0 ? 0.0 : 100.0 * better / ended, 100 * quantile(saved, 0.5),
+      100 * quantile(saved, 0.1), 100 * quantile(saved, 0.9), quantile(worth, 0.5),
+      quantile(worth, 0.1));
+}
+
 void compare(const char* name, Curve curve, int searches, int runs, double confidence) {
   const System system(curve);
   const study::EndEarlySettings settings{confidence};
-  std::vector<Outcome> with(static_cast<std::size_t>(searches)), without(with.size());
-  parallel_for(2 * searches, 0, [&](int task) {
-    const auto i = static_cast<std::size_t>(task / 2);
-    const bool ends = task % 2 == 1;
-    (ends ? with : without)[i] = search(system, i + 1, runs, ends ? &settings : nullptr);
+  std::vector<std::vector<Outcome>> of_rule(
+      3, std::vector<Outcome>(static_cast<std::size_t>(searches)));
+  parallel_for(3 * searches, 0, [&](int task) {
+    const auto rule = static_cast<std::size_t>(task % 3);
+    const auto i = static_cast<std::size_t>(task / 3);
+    of_rule[rule][i] = search(system, i + 1, runs, static_cast<Rule>(rule), settings);
   });
-  std::vector<double> saved, worth_with, worth_without;
-  int ended = 0, better = 0;
-  for (std::size_t i = 0; i < with.size(); ++i) {
-    saved.push_back(1 - with[i].seconds / without[i].seconds);
-    worth_with.push_back(with[i].worth);
-    worth_without.push_back(without[i].worth);
-    ended += with[i].ended;
-    better += with[i].better;
-  }
   fmt::print(
-      "{}: {} searches of {} runs, {:.1f} runs ended early each, {} of them better than all "
-      "completed runs\n"
-      "  time saved: median {:.0f} %, from {:.0f} to {:.0f} % (tenths)\n"
-      "  true value of the answer / best, median and worst tenth: {:.4f} / {:.4f} without, "
-      "{:.4f} / {:.4f} with\n",
-      name, searches, runs, static_cast<double>(ended) / searches, better,
-      100 * quantile(saved, 0.5), 100 * quantile(saved, 0.1), 100 * quantile(saved, 0.9),
-      quantile(worth_without, 0.5), quantile(worth_without, 0.1), quantile(worth_with, 0.5),
-      quantile(worth_with, 0.1));
+      "{}: {} searches of {} runs; time saved: median and tenths; answer: true value of the "
+      "settings / the best, median and worst tenth\n",
+      name, searches, runs);
+  report("none", of_rule[0], of_rule[0]);
+  report("doetune", of_rule[1], of_rule[0]);
+  report("median", of_rule[2], of_rule[0]);
 }
 
 }  // namespace
