@@ -126,6 +126,7 @@ std::vector<std::string> sbatch_arguments(const Attempt& attempt, const std::str
 
 void add_rank_settings(Attempt& attempt, const study::RunSettings& run) {
   attempt.environment.try_emplace("OMPI_MCA_mpi_yield_when_idle", "1");
+  attempt.environment.try_emplace("SLURM_KILL_BAD_EXIT", "1");
   if (run.cpus_per_run) {
     attempt.environment.try_emplace("SRUN_CPUS_PER_TASK", fmt::format("{}", *run.cpus_per_run));
   }

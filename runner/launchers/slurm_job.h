@@ -44,9 +44,10 @@ int slurm_minutes(double seconds);
 inline constexpr double kSlurmMargin_s = 60;
 
 /// Settings for ranks started by srun: no spinning, since ranks do not know that they share
-/// processors, and the processors per rank, which srun takes from sbatch only up to Slurm 21.08.
-/// The way they find each other (SLURM_MPI_TYPE) is left to the cluster or the study: that srun
-/// lists PMIx does not imply that it can be loaded. The study's own environment takes precedence.
+/// processors; the end of all when one ends with an error; and the processors per rank, which srun
+/// takes from sbatch only up to Slurm 21.08. The way they find each other (SLURM_MPI_TYPE) is left
+/// to the cluster or the study: that srun lists PMIx does not imply that it can be loaded. The
+/// study's own environment takes precedence.
 void add_rank_settings(Attempt& attempt, const study::RunSettings& run);
 
 }  // namespace doetune::runner

@@ -67,7 +67,7 @@ class SlurmTest(ClusterTest):
         if not (pathlib.Path(DOETUNE).parent / "libdoetune_mpi.so").exists():
             self.skipTest("built without MPI")
         folder = WORK / "training"
-        folder.mkdir()
+        folder.mkdir(parents=True)
         (folder / "study.yaml").write_text(json.dumps({
             "study": "training", "workload": "train-data-parallel",
             "settings": {"network": "small-cnn", "batch_size": 8, "baseline": "false", "threads": 1,
@@ -77,12 +77,19 @@ class SlurmTest(ClusterTest):
             "responses": {"throughput": {"goal": "maximize"}},
             "run": {"launcher": "slurm", "processes": 2, "slurm": {**SLURM, "nodes": 2},
                     "environment": {"SLURM_MPI_TYPE": "pmix"}}}))
-        for arguments in (["plan", "study.yaml"], ["run", "training"]):
+        for arguments in (["plan", "study.yaml", "-o", "training"], ["run", "training"]):
             done = subprocess.run([DOETUNE, *arguments], cwd=folder, text=True, capture_output=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         results = [json.loads(file.read_text()) for file in folder.glob("training/runs/*/result.json")]
         self.assertEqual([(each["notes"]["transport"], each["notes"]["ranks"])
                           for each in results], [("mpi", 2)] * 2)
+
+    def test_a_rank_that_dies_ends_the_others(self):
+        ranks = "[ $SLURM_PROCID = 0 ] || kill -9 $$; sleep 600"
+        study = self.study(2, script=ranks, run={"processes": 2, "slurm": {**SLURM, "nodes": 2}})
+        study.run()
+        self.assertEqual([(record["status"], "exit code" in record["reason"])
+                          for record in study.records()], [("failed", True)] * 2, study.records())
 
     @unittest.skipUnless(shutil.which("mpirun"), "no Open MPI")
     def test_ranks_in_a_pilot_stay_on_a_node(self):

@@ -35,8 +35,7 @@ std::unique_ptr<Program> ranks(int count, const ProgramDirectory& scratch,
       test::with({"-n", std::to_string(count), "--bind-to", "none", DOETUNE_MPI_RANKS}, arguments),
       test::Variables{{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                       {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                      {"ASAN_OPTIONS", "detect_leaks=0"}});  // of MPI's
+                      {"OMPI_MCA_rmaps_base_oversubscribe", "1"}});
 }
 
 /// Sets a variable for one test.

@@ -10,7 +10,7 @@
 
 namespace doetune::workloads {
 
-/// ranks, transport, arrival_timeout, warmup, duration, values.
+/// ranks, transport, warmup, duration, values.
 std::vector<Input> ranked_inputs();
 
 /// Runs `work` in each rank: in the processes that mpirun or srun started, else in processes of its
