@@ -9,8 +9,7 @@ set -eu
 build="g++ ccache cmake ninja-build pkg-config python3
   libboost-dev libboost-program-options-dev libceres-dev libcurl4-openssl-dev libdnnl-dev libeigen3-dev
   libfmt-dev libmuparser-dev libnlopt-cxx-dev libnlopt-dev libopenmpi-dev libre2-dev libsqlite3-dev
-  libyaml-cpp-dev openmpi-bin
-  nlohmann-json3-dev
+  libyaml-cpp-dev nlohmann-json3-dev openmpi-bin
   libavcodec-dev libavformat-dev libavutil-dev libswscale-dev zlib1g-dev"
 test="catch2 clang-format chromium chromium-driver python3-selenium python3-jsonschema python3-yaml
   python3-dev python3-ipykernel python3-nbclient python3-pandas python3-venv"

@@ -164,7 +164,7 @@ TEST_CASE("Mistakes in how runs are executed are pointed at", "[study][run]") {
       {"run: {launcher: ssh, ssh: {hosts: []}}", ":3:35: run.launcher: ssh needs run.ssh.hosts"},
       {"run: {launcher: kubernetes}", "s.yaml:3:17: run.launcher: kubernetes needs"},
       {"run: {kubernetes: {image: i, volumes: [{claim: c, mount: data}]}}",
-       ":3:46: run.kubernetes.volumes: mount is the absolute path"},
+       ":3:40: run.kubernetes.volumes: mount is the absolute path"},
       {"run: {kubernetes: {image: i, volumes: [{claim: c, host_path: /d}]}}",
        "a volume is one of claim, host_path and memory"},
       {"run: {ssh: {hosts: [n1, n1]}}", ":3:25: run.ssh.hosts: 'n1' is listed twice"},
