@@ -39,7 +39,7 @@ struct EarlyVerdict {
 /// such run has to be better in all of them.
 ///
 /// Unlike the median stopping rule of Golovin et al., which ends each run that is worse than half
-/// of the others at the same step, this ends no run that is about as good as the best one.
+/// of the others at the same step, this seldom ends one that is about as good as the best.
 class EarlyEnding {
  public:
   /// A run this near to its end is not ended: what is left costs less than its value is worth. A
