@@ -125,7 +125,11 @@ class Study:
 
     def run(self, timeout=120):
         """Returns doetune's exit code."""
-        return self.start().wait(timeout)
+        doetune = self.start()
+        try:
+            return doetune.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"doetune did not end; it said:\n{self.words()}") from None
 
     def words(self):
         return (self.path / "output").read_text()
