@@ -267,6 +267,7 @@ class StudyRun {
     const PlannedRun& run = run_at(index);
     lock_.check();
     schedule_->take(index);
+    plots_.not_executed(index);
     RunRecord record;
     record.run = run.run;
     record.attempt = ++last_attempt_[run.run];

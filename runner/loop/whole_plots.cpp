@@ -66,6 +66,11 @@ void WholePlots::not_set_up(std::size_t index, study::RunStatus status, bool aga
   if (status != study::RunStatus::kInfeasible) without_server_[plot_of(run)] = run.run;
 }
 
+void WholePlots::not_executed(std::size_t index) {
+  const auto retried = set_up_again_.find(plot_at(index));
+  if (retried != set_up_again_.end() && retried->second == index) set_up_again_.erase(retried);
+}
+
 std::optional<int> WholePlots::without_server(const study::PlannedRun& run) const {
   const auto found = without_server_.find(plot_of(run));
   return found == without_server_.end() ? std::nullopt : std::optional(found->second);

@@ -50,6 +50,9 @@ class WholePlots {
   /// The server for the run at this index could not be set up. `again`: the run is retried.
   void not_set_up(std::size_t index, study::RunStatus status, bool again);
 
+  /// The run at this index is not executed: another run of its whole plot may need the server.
+  void not_executed(std::size_t index);
+
   /// The run that showed that the server for this one cannot be set up.
   std::optional<int> without_server(const study::PlannedRun& run) const;
 
