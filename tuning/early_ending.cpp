@@ -9,6 +9,7 @@
 #include "analysis/format.h"
 #include "doe/design.h"
 #include "surfaces/distributions.h"
+#include "surfaces/optimum/pareto.h"
 #include "tuning/utility.h"
 
 namespace doetune::tuning {
@@ -40,14 +41,7 @@ double best_in(const surfaces::Goal& goal, const surfaces::Interval& range) {
 }
 
 bool is_better(const surfaces::Goal& goal, double value, double than) {
-  switch (goal.type) {
-    case doe::GoalType::kMinimize:
-      return value < than;
-    case doe::GoalType::kTarget:
-      return std::abs(value - goal.target) < std::abs(than - goal.target);
-    default:
-      return value > than;
-  }
+  return surfaces::cost(goal, value) < surfaces::cost(goal, than);
 }
 
 /// The range on the far side of its end that its goal likes best, which is no worse than all that

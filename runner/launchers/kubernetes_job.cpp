@@ -26,7 +26,7 @@ constexpr double kPodMargin_s = 900;
 constexpr double kGraceMargin_s = 10;
 constexpr const char* kGpu = "nvidia.com/gpu";
 
-bool is_plain(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 && c != '\0'; }
+bool is_plain(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 /// Kubernetes replaces $(NAME) in arguments, and $$ by $.
 std::string verbatim(std::string_view text) {

@@ -30,10 +30,6 @@ constexpr double kPollsOfWaiting = 6;    ///< a pod that waits so long is report
 constexpr double kLog_s = 60;
 constexpr const char* kManifest = "job.json";
 
-void check(bool holds, const std::string& message, const char* key) {
-  if (!holds) throw RunError(message, key);
-}
-
 template <std::size_t size>
 bool contains_any(const std::string& text, const std::array<const char*, size>& words) {
   return std::any_of(words.begin(), words.end(),
@@ -135,27 +131,27 @@ std::vector<std::string> KubernetesLauncher::call(const std::vector<std::string>
 
 std::vector<HostCapacity> KubernetesLauncher::capacities(const study::RunSettings& run,
                                                          const SlotOptions& options) const {
-  check(!in_path("kubectl").empty(),
-        "the launcher kubernetes needs kubectl, which is not in PATH: install it (Debian: "
-        "kubernetes-client)",
-        "run.launcher");
-  check(!run.kubernetes.image.empty(),
-        "the launcher kubernetes needs run.kubernetes.image; write run: {kubernetes: {image: "
-        "REGISTRY/NAME:TAG}}",
-        "run.kubernetes.image");
-  check(options.gpus.empty(),
-        "--gpus is for launchers that assign GPUs; with kubernetes, Kubernetes assigns them",
-        "run.launcher");
-  check(run.runs_per_gpu == 1 || !run.kubernetes.resources.empty(),
-        "with kubernetes, only its device plugin can let runs share a GPU: instead of "
-        "run.runs_per_gpu set run.kubernetes.resources, e.g. {nvidia.com/gpu.shared: 1}",
-        "run.runs_per_gpu");
-  check(shared_ || run.server.set_up.empty(),
-        fmt::format("servers of whole plots need the study directory on a volume of the pods: "
-                    "add a claim or host_path that is mounted at {}, or above it, to "
-                    "run.kubernetes.volumes",
-                    request_.directory.string()),
-        "run.set_up");
+  require(!in_path("kubectl").empty(),
+          "the launcher kubernetes needs kubectl, which is not in PATH: install it (Debian: "
+          "kubernetes-client)",
+          "run.launcher");
+  require(!run.kubernetes.image.empty(),
+          "the launcher kubernetes needs run.kubernetes.image; write run: {kubernetes: {image: "
+          "REGISTRY/NAME:TAG}}",
+          "run.kubernetes.image");
+  require(options.gpus.empty(),
+          "--gpus is for launchers that assign GPUs; with kubernetes, Kubernetes assigns them",
+          "run.launcher");
+  require(run.runs_per_gpu == 1 || !run.kubernetes.resources.empty(),
+          "with kubernetes, only its device plugin can let runs share a GPU: instead of "
+          "run.runs_per_gpu set run.kubernetes.resources, e.g. {nvidia.com/gpu.shared: 1}",
+          "run.runs_per_gpu");
+  require(shared_ || run.server.set_up.empty(),
+          fmt::format("servers of whole plots need the study directory on a volume of the pods: "
+                      "add a claim or host_path that is mounted at {}, or above it, to "
+                      "run.kubernetes.volumes",
+                      request_.directory.string()),
+          "run.set_up");
   check_cluster(
       call({"get", "jobs", "--selector", study_selector(request_.directory), "--output=name"}));
   HostCapacity capacity;

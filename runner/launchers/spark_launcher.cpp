@@ -47,10 +47,6 @@ ClientAnswer answer_in(const fs::path& file) {
   return answer;
 }
 
-void require(bool there, const char* message, const char* key) {
-  if (!there) throw RunError(message, key);
-}
-
 }  // namespace
 
 SparkLauncher::SparkLauncher(LauncherRequest request) : ClientLauncher(std::move(request)) {}

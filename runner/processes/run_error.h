@@ -15,4 +15,9 @@ struct RunError : std::runtime_error {
   std::string key;  ///< key in the study file, as in Study::location; may be empty
 };
 
+/// Throws RunError unless `holds`.
+inline void require(bool holds, const std::string& message, const char* key) {
+  if (!holds) throw RunError(message, key);
+}
+
 }  // namespace doetune::runner
