@@ -407,6 +407,7 @@ std::optional<surfaces::Feasibility> completion_model(const study::StudyDirector
 Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.directory = &directory;
+  analysis.hold = options.hold;
   const study::JournalContent journal = study::read_journal(directory);
   analysis.records = study::final_records(journal.records);
   analysis.warnings = journal.warnings;
@@ -438,7 +439,7 @@ Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& 
   analysis.feasibility = completion_model(directory, analysis.records);
   if (analysis.feasibility) analysis.min_feasibility = min_feasibility_of(analysis);
   seek_optimum(analysis, options);
-  if (!analysis.optimum && options.hold.empty()) take_measured(analysis, options);
+  if (!analysis.optimum) take_measured(analysis, options);
   return analysis;
 }
 

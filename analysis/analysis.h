@@ -153,6 +153,7 @@ struct Analysis {
   std::string optimum_problem;               ///< why there is neither of them
   std::optional<OptimumDetails> details;     ///< of the optimum
   std::map<std::string, surfaces::Goal> goals;  ///< as used, with the ends of all ramps
+  std::map<std::string, double> hold;           ///< factors that the answer keeps at a level
 
   int completed() const;
 };

@@ -30,6 +30,20 @@ double value_of(const Analysis& analysis, const study::RunRecord& record) {
   return 0;
 }
 
+const std::vector<double>& settings_of_run(const Analysis& analysis, int run) {
+  return analysis.directory->plan.runs[static_cast<std::size_t>(run - 1)].settings;
+}
+
+bool keeps_held(const Analysis& analysis, int run) {
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const auto held = analysis.hold.find(factors[f].name);
+    if (held == analysis.hold.end()) continue;
+    if (settings_of_run(analysis, run)[f] != held->second) return false;
+  }
+  return true;
+}
+
 std::optional<Score> score_of(const Analysis& analysis, const study::RunRecord& record) {
   Score score;
   for (const auto& [name, goal] : analysis.goals) {
@@ -57,6 +71,7 @@ std::optional<BestRun> better_run(const Analysis& analysis, const std::optional<
   const auto record = analysis.records.find(run);
   if (record == analysis.records.end()) return best;
   if (record->second.status != study::RunStatus::kCompleted) return best;
+  if (!keeps_held(analysis, run)) return best;
   const auto score = score_of(analysis, record->second);
   if (!score) return best;
   if (best && !is_better(*score, *score_of(analysis, analysis.records.at(best->run)))) return best;
@@ -71,10 +86,6 @@ std::optional<BestRun> best_measured_run(const Analysis& analysis) {
 }
 
 namespace {
-
-const std::vector<double>& settings_of_run(const Analysis& analysis, int run) {
-  return analysis.directory->plan.runs[static_cast<std::size_t>(run - 1)].settings;
-}
 
 /// What single runs of the optimum are expected to give.
 struct Expected {

@@ -14,13 +14,14 @@ struct BestRun {
 };
 
 /// The better of two runs, by violation of limits, then desirability, then the first response to
-/// maximize or minimize; `best` if `run` did not complete or lacks a response with a goal.
+/// maximize or minimize; `best` if `run` did not complete, lacks a response with a goal or has a
+/// held factor at another level.
 std::optional<BestRun> better_run(const Analysis& analysis, const std::optional<BestRun>& best,
                                   int run);
 
 /// The best completed run by violation of limits, then desirability, among those that measured
-/// every response with a goal. Empty without goals or such a run. As the best of noisy values it is
-/// biased: see Preference.
+/// every response with a goal and have the held factors at their levels. Empty without goals or
+/// such a run. As the best of noisy values it is biased: see Preference.
 std::optional<BestRun> best_measured_run(const Analysis& analysis);
 
 /// Whether to prefer the best measured run to the best predicted settings. A single run of those is

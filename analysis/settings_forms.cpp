@@ -69,6 +69,12 @@ std::string settings_as_command(const study::Study& study, const std::vector<dou
   for (const auto& [name, value] : values) {
     if (of_server.count(name) == 0) words.insert(words.end(), {"--" + name, "{" + name + "}"});
   }
+  for (const char* name : {"host", "port"}) {  // where the server is, which each run is told
+    const bool known = values.count(name) > 0 || values.count("url") > 0;
+    if (of_server.count(name) > 0 && !known) {
+      words.insert(words.end(), {fmt::format("--{}", name), fmt::format("{{{}}}", name)});
+    }
+  }
   return filled_line(study, words, values);
 }
 

@@ -115,7 +115,8 @@ void describe_plan(Options& options) {
                 "the study directory to create (default: the study file's name)")(
       "force", "replace a plan that has no runs yet")(
       "costs-of", boost::program_options::value<std::string>()->value_name("DIR"),
-      "design.run_cost and change_cost, unless the file states them: as measured in this study");
+      "design.run_cost and change_cost, unless the file states them: as measured in this study")(
+      "elsewhere", "the runs are executed on other machines: do not look for their programs here");
   options.add_positional("STUDY.yaml", 1);
 }
 
@@ -128,10 +129,12 @@ int command_plan(const Command& command, const Arguments& arguments) {
   if (options.has("costs-of")) costs = use_measured_costs(study, options.text("costs-of", ""));
   const std::filesystem::path path = options.text("output", file.stem().string());
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  check_program({path, study, one_run(study), "", folder});  // before the search for a design
+  const Programs programs = options.has("elsewhere") ? Programs::kElsewhere : Programs::kHere;
+  check_program({path, study, one_run(study), "", folder},
+                programs);  // before the search for a design
   study::Plan plan = study::make_plan(study);
   if (!costs.empty()) plan.notes.push_back(costs);
-  check_program({path, study, plan, "", folder});
+  check_program({path, study, plan, "", folder}, programs);
   const study::StudyDirectory directory =
       study::create_directory(path, study, plan, options.has("force"));
   if (options.json()) {

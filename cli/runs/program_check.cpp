@@ -13,7 +13,7 @@ namespace doetune::cli {
 
 namespace {
 
-void check_runs(const study::StudyDirectory& planned) {
+void check_runs(const study::StudyDirectory& planned, Programs programs) {
   const study::Study& study = planned.study;
   if (!study.workload.empty()) {
     std::vector<std::string> mistakes;
@@ -22,6 +22,10 @@ void check_runs(const study::StudyDirectory& planned) {
       mistakes.push_back(fmt::format("{}: {}", study.location(problem.key), problem.message));
     }
     if (!mistakes.empty()) throw study::StudyError(fmt::format("{}", fmt::join(mistakes, "\n")));
+  }
+  if (programs == Programs::kElsewhere) {
+    runner::check_attempts_elsewhere(planned);
+    return;
   }
   const auto launcher = runner::make_launcher(
       study.run.launcher, {study.name, std::filesystem::absolute(planned.path), study.run});
@@ -56,7 +60,7 @@ std::vector<std::string> notes_on_command(const study::Study& study) {
   return forgotten;
 }
 
-void check_program(const study::StudyDirectory& planned) {
+void check_program(const study::StudyDirectory& planned, Programs programs) {
   const study::Study& study = planned.study;
   if (study.workload.empty() && study.command.empty()) {
     throw study::StudyError(
@@ -65,7 +69,7 @@ void check_program(const study::StudyDirectory& planned) {
                     study.file.string()));
   }
   try {
-    check_runs(planned);
+    check_runs(planned, programs);
   } catch (const runner::RunError& error) {
     report_with_location(study, error);
   }

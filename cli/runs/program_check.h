@@ -9,10 +9,16 @@
 
 namespace doetune::cli {
 
+/// Where the programs of a study are.
+enum class Programs {
+  kHere,
+  kElsewhere,  ///< on the machines that will execute the plan: they are not looked for
+};
+
 /// Throws study::StudyError if there is neither workload nor command, for an unknown launcher or
 /// workload, for a factor, setting or response that the workload does not have (with the most
 /// similar one), for an unknown placeholder, and for a missing program.
-void check_program(const study::StudyDirectory& planned);
+void check_program(const study::StudyDirectory& planned, Programs programs = Programs::kHere);
 
 /// Throws a run error as a StudyError, with its position in the study file if it has one.
 [[noreturn]] void report_with_location(const study::Study& study, const runner::RunError& error);

@@ -15,14 +15,28 @@ namespace doetune::runner {
 using study::PlannedRun;
 using study::StudyDirectory;
 
+namespace {
+
+void check_runs(const StudyDirectory& directory, AttemptMaker& maker, bool programs_here) {
+  for (const PlannedRun& run : directory.plan.runs) {
+    maker.make(run, 1, {});
+    if (!directory.study.run.server.set_up.empty()) {
+      check_server(directory, maker, run, programs_here);
+    }
+  }
+}
+
+}  // namespace
+
 void check_attempts(const StudyDirectory& directory, Launcher& launcher) {
   const Hooks hooks(directory);
   AttemptMaker maker(directory, launcher.ranks(), launcher.has_programs_here());
-  Servers servers(directory, launcher, maker);
-  for (const PlannedRun& run : directory.plan.runs) {
-    maker.make(run, 1, {});
-    if (!directory.study.run.server.set_up.empty()) servers.check(run);
-  }
+  check_runs(directory, maker, launcher.has_programs_here());
+}
+
+void check_attempts_elsewhere(const StudyDirectory& directory) {
+  AttemptMaker maker(directory, "mpirun", false);
+  check_runs(directory, maker, false);
 }
 
 std::vector<PlannedAttempt> planned_attempts(const StudyDirectory& directory,

@@ -21,6 +21,10 @@ struct PlannedAttempt {
 /// an unknown placeholder, a missing program.
 void check_attempts(const study::StudyDirectory& directory, Launcher& launcher);
 
+/// The same for a plan that other machines execute: without its hooks, and without a look for its
+/// programs.
+void check_attempts_elsewhere(const study::StudyDirectory& directory);
+
 /// The runs that run_study would start, in order. Throws RunError like run_study; writes nothing.
 std::vector<PlannedAttempt> planned_attempts(const study::StudyDirectory& directory,
                                              const RunOptions& options, const Launcher& launcher);

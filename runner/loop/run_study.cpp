@@ -107,7 +107,7 @@ class StudyRun {
     while (const auto index = schedule.next(now_s_())) {
       const PlannedRun& run = directory_.plan.runs[*index];
       pool_.check(maker_.make(run, 1, {}).gpus_wanted);
-      if (plots_.used()) plots_.servers().check(run);
+      if (plots_.used()) check_server(directory_, maker_, run, launcher_.has_programs_here());
     }
   }
 

@@ -38,34 +38,9 @@ int plot_of_directory(const std::string& name) {
   return single ? -std::stoi(digits) : std::stoi(digits);
 }
 
-}  // namespace
-
-int plot_of(const PlannedRun& run) { return run.whole_plot > 0 ? run.whole_plot : -run.run; }
-
-Servers::Servers(const study::StudyDirectory& directory, Launcher& launcher, AttemptMaker& maker)
-    : directory_(directory),
-      settings_(directory.study.run.server),
-      launcher_(launcher),
-      maker_(maker) {}
-
-void Servers::check(const PlannedRun& run) {
-  check_factors(settings_.set_up, "run.set_up");
-  check_factors(settings_.ready_command, "run.ready");
-  check_factors({settings_.ready_address}, "run.ready");
-  check_factors(settings_.tear_down, "run.tear_down");
-  maker_.make_server(run, "", "", {});
-  const Placeholders values = plot_placeholders(directory_.study, run, std::nullopt);
-  fill_arguments({settings_.ready_address}, "run.ready", values);
-  const auto check_command = [&](const std::vector<std::string>& arguments, const char* key) {
-    if (!arguments.empty()) study_command(directory_, arguments, key, values);
-  };
-  check_command(settings_.ready_command, "run.ready");
-  check_command(settings_.tear_down, "run.tear_down");
-}
-
 /// Throws RunError if a command line of the server has a factor that changes while it lives.
-void Servers::check_factors(const std::vector<std::string>& arguments, const char* key) const {
-  const study::Study& study = directory_.study;
+void check_factors(const study::Study& study, const std::vector<std::string>& arguments,
+                   const char* key) {
   if (!study::has_hard_to_change(study)) return;
   const auto check = [&](const std::string& name) {
     for (const doe::Factor& factor : study.factors) {
@@ -80,6 +55,38 @@ void Servers::check_factors(const std::vector<std::string>& arguments, const cha
   };
   for (const std::string& argument : arguments) study::fill_template(argument, check);
 }
+
+}  // namespace
+
+void check_server(const study::StudyDirectory& directory, AttemptMaker& maker,
+                  const PlannedRun& run, bool programs_here) {
+  const study::ServerSettings& server = directory.study.run.server;
+  check_factors(directory.study, server.set_up, "run.set_up");
+  check_factors(directory.study, server.ready_command, "run.ready");
+  check_factors(directory.study, {server.ready_address}, "run.ready");
+  check_factors(directory.study, server.tear_down, "run.tear_down");
+  maker.make_server(run, "", "", {});
+  const Placeholders values = plot_placeholders(directory.study, run, std::nullopt);
+  fill_arguments({server.ready_address}, "run.ready", values);
+  const auto check_command = [&](const std::vector<std::string>& arguments, const char* key) {
+    if (arguments.empty()) return;
+    if (programs_here) {
+      study_command(directory, arguments, key, values);
+    } else {
+      fill_arguments(arguments, key, values);
+    }
+  };
+  check_command(server.ready_command, "run.ready");
+  check_command(server.tear_down, "run.tear_down");
+}
+
+int plot_of(const PlannedRun& run) { return run.whole_plot > 0 ? run.whole_plot : -run.run; }
+
+Servers::Servers(const study::StudyDirectory& directory, Launcher& launcher, AttemptMaker& maker)
+    : directory_(directory),
+      settings_(directory.study.run.server),
+      launcher_(launcher),
+      maker_(maker) {}
 
 int Servers::next_number(const std::string& name) const {
   int number = 1;

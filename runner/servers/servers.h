@@ -20,6 +20,11 @@ namespace doetune::runner {
 /// The whole plot of a run, as a key: runs without one have a plot of their own, below 0.
 int plot_of(const study::PlannedRun& run);
 
+/// Throws RunError if the server for a run could not be started anywhere: an unknown placeholder,
+/// an address without a port, and with `programs_here` a missing program.
+void check_server(const study::StudyDirectory& directory, AttemptMaker& maker,
+                  const study::PlannedRun& run, bool programs_here);
+
 /// What happened to the server of a whole plot.
 struct ServerEvent {
   enum class Type {
@@ -50,10 +55,6 @@ struct ServerEvent {
 class Servers {
  public:
   Servers(const study::StudyDirectory& directory, Launcher& launcher, AttemptMaker& maker);
-
-  /// Throws RunError if the server for a run could not be started anywhere: an unknown placeholder,
-  /// a missing program, an address without a port.
-  void check(const study::PlannedRun& run);
 
   /// Takes up the servers of an earlier doetune: one on another host that goes on, and that the
   /// study would set up today, is kept and has a slot; all others are ended.
@@ -107,7 +108,6 @@ class Servers {
     bool answers = true;  ///< its host, as last seen
   };
 
-  void check_factors(const std::vector<std::string>& arguments, const char* key) const;
   const Server* find(int plot) const;
   const study::PlannedRun* find_run(int number) const;
   int next_number(const std::string& plot_name) const;

@@ -314,6 +314,23 @@ TEST_CASE("The best measured run stands beside the best predicted settings",
   CHECK(json.at("best_measured").at("run") == after->run.run);
 }
 
+TEST_CASE("The best measured run keeps the factors that are held", "[reports][confirmation]") {
+  const Case study;
+  const auto best_with = [&](std::map<std::string, double> hold) {
+    analysis::AnalysisOptions options;
+    options.hold = std::move(hold);
+    return analysis::best_measured_run(analysis::analyse(study.directory, options));
+  };
+  const auto a_of = [&](const analysis::BestRun& best) {
+    return study.directory.plan.runs[static_cast<std::size_t>(best.run - 1)].settings[0];
+  };
+  REQUIRE(best_with({}));
+  CHECK(a_of(*best_with({})) == 0);
+  REQUIRE(best_with({{"a", 1}}));
+  CHECK(a_of(*best_with({{"a", 1}})) == 1);
+  CHECK_FALSE(best_with({{"a", 0.25}}));  // at which nothing was measured
+}
+
 TEST_CASE("Settings that cannot run are no optimum any more", "[reports][confirmation]") {
   Case study;
   const std::vector<double> before = study.analysis.optimum->best.settings;

@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "analysis/settings_forms.h"
+#include "study/study.h"
+
 using namespace doetune;
 using namespace doetune::analysis;
 
@@ -125,4 +128,21 @@ TEST_CASE("Durations read as people say them", "[format]") {
   CHECK(analysis::duration_text(600) == "10 min");
   CHECK(analysis::duration_text(7200) == "2 h");
   CHECK(analysis::duration_text(3900) == "1 h 5 min");
+}
+
+TEST_CASE("The command of a server's load tells where the server is", "[reports][format]") {
+  const auto command = [](const std::string& settings) {
+    const study::Study study = study::parse_study(
+        "workload: serving-load\n" + settings +
+            "factors: {batch: {low: 1, high: 8, type: integer}, concurrency: {low: 1, high: 8}}\n"
+            "responses: {requests_per_second: {goal: maximize}}\n"
+            "run: {set_up: [serve, --batch, \"{batch}\", \"{host}\", \"{port}\"]}\n",
+        "s.yaml");
+    CHECK(settings_as_server_command(study, {4, 2}) == "serve --batch 4 '{host}' '{port}'");
+    return settings_as_command(study, {4, 2});
+  };
+  CHECK(command("") ==
+        "doetune workload serving-load --concurrency 2 --host '{host}' --port '{port}'");
+  CHECK(command("settings: {url: \"http://here:80\"}\n") ==
+        "doetune workload serving-load --concurrency 2 --url http://here:80");
 }

@@ -32,14 +32,6 @@ run:
 class PlanExport(CliCase):
     study = STUDY
 
-    def setUp(self):
-        super().setUp()
-        (self.directory / "bin").mkdir()
-        self.write_program("bin/vllm", "#!/bin/sh\n")  # a plan needs the programs that it names
-
-    def doetune(self, *arguments, **options):
-        return super().doetune(*arguments, **options, env={"PATH": f"{self.directory}/bin:/usr/bin:/bin"})
-
     def read(self, name):
         return json.loads((self.directory / name).read_text())
 
@@ -48,7 +40,7 @@ class PlanExport(CliCase):
         return [dict(zip(header.split(","), row.split(","))) for row in rows]
 
     def exported(self, *arguments):
-        self.doetune("plan", "tune.yaml")
+        self.doetune("plan", "--elsewhere", "tune.yaml")
         self.doetune("export", "tune", *arguments)
 
     def test_a_vllm_sweep_executes_the_plan(self):
@@ -111,7 +103,7 @@ class PlanExport(CliCase):
                                   int(row["concurrency"])) for row in sheet])
 
     def test_what_cannot_be_exported_is_told(self):
-        self.doetune("plan", "tune.yaml")
+        self.doetune("plan", "--elsewhere", "tune.yaml")
         self.assertIn("has no factor 'concurency'; did you mean 'concurrency'?",
                       self.doetune("export", "tune", "--to", "llm-d", "--column", "concurency=x", expect=2).stderr)
         self.write("alone.yaml", STUDY[:STUDY.index("  set_up")].replace("workload: serving-load", "command: [echo]"))
