@@ -10,10 +10,21 @@
 namespace doetune::workloads {
 namespace {
 
-std::filesystem::path path_of(const OptionalLibrary& library) {
-  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+namespace fs = std::filesystem;
+
+/// The folder of what contains this code: the program, or a library that another program opened.
+fs::path own_folder() {
+  Dl_info info{};
+  const bool known = ::dladdr(reinterpret_cast<const void*>(&own_folder), &info) != 0;
+  const fs::path file = known ? fs::path(info.dli_fname) : fs::path();
+  return file.extension() == ".so" ? file.parent_path()
+                                   : fs::read_symlink("/proc/self/exe").parent_path();
+}
+
+fs::path path_of(const OptionalLibrary& library) {
+  const auto here = own_folder();
   for (const auto& folder : {here, here.parent_path()})
-    if (std::filesystem::exists(folder / library.file)) return folder / library.file;
+    if (fs::exists(folder / library.file)) return folder / library.file;
   throw NoDevice(fmt::format(
       "there is no {}: {} is not in {} (the package {} has it; a build makes "
       "it where it finds {})",

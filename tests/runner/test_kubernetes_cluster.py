@@ -74,7 +74,7 @@ class KubernetesTest(ClusterTest):
 
     def test_without_a_shared_directory(self):
         # The run writes into the study's folder, which only here is the same in the pod.
-        study = self.study(4, shared=False, run={"telemetry": 10}, script="echo words; echo problems >&2")
+        study = self.study(4, shared=False, run={"telemetry": 10}, script="echo words; echo problems >&2; sleep 0.5")
         self.assertEqual(study.run(), 0, study.words())
         self.check_complete(study)
         self.check_clean(study)

@@ -5,30 +5,16 @@ test_spark_cluster.py DOETUNE. Exit code 77 where Java or Spark is missing and S
 
 import os
 import pathlib
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import unittest
 
-from cluster_study import SKIPPED, ClusterTest
+from cluster_study import ClusterTest
+from spark_environment import QUICK_OPTIONS, install_spark, processes_of
 
 # With two executors of one processor each.
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiled for a short life
-LOCAL = {"master": "local-cluster[2,1,512]",
-         "options": [argument for setting in (
-             "spark.executor.memory=512m", "spark.driver.memory=512m", "spark.ui.enabled=false",
-             f"spark.driver.extraJavaOptions={QUICK}", f"spark.executor.extraJavaOptions={QUICK}")
-             for argument in ("--conf", setting)]}
-
-
-def processes_of(word, directory):
-    """Processes whose command line has the word, started for a study below the directory."""
-    listing = subprocess.run(["ps", "-eo", "pid,pgid,args"], text=True, stdout=subprocess.PIPE).stdout
-    lines = [line.split(None, 2) for line in listing.splitlines()[1:]]
-    groups = {line[1] for line in lines if str(directory) in line[2]}
-    return [int(line[0]) for line in lines if line[1] in groups and word in line[2]]
+LOCAL = {"master": "local-cluster[2,1,512]", "options": QUICK_OPTIONS}
 
 
 def kill_one_of(word, study):
@@ -88,26 +74,9 @@ class SparkTest(ClusterTest):
         self.assertIn("run.spark.submit", study.words())
 
 
-def install_spark():
-    """PySpark in a virtual environment beside the programs, kept so that it is installed once."""
-    if not shutil.which("java"):
-        print("skipped: Spark needs Java (Debian: openjdk-17-jre-headless)")
-        sys.exit(SKIPPED)
-    environment = pathlib.Path(DOETUNE).parent.parent / "spark-environment"
-    if not (environment / "bin/spark-submit").exists():
-        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-        installed = subprocess.run([environment / "bin/python3", "-m", "pip", "install", "-q", "pyspark==3.5.1"],
-                                   text=True, capture_output=True)
-        if installed.returncode != 0:
-            print(f"skipped: Spark cannot be installed here: {installed.stderr[-300:]}")
-            sys.exit(SKIPPED)
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    os.environ["PATH"] = f"{environment / 'bin'}:{os.environ['PATH']}"
-
-
 if __name__ == "__main__":
     DOETUNE = os.path.abspath(sys.argv.pop(1))
-    install_spark()
+    install_spark(DOETUNE)
     with tempfile.TemporaryDirectory(prefix="dt-spark-") as directory:
         WORK = pathlib.Path(directory)
         unittest.main()

@@ -82,8 +82,8 @@ TEST_CASE("each image of a share is analysed once, within the lanes that there a
           expected = 0;
           for (int i = 0; i < images; ++i) expected += decoder.decode(clip.packet(i)).luma[0];
           for (int repeat = 0; repeat < 2; ++repeat) {
-            const ShareReport report =
-                pipeline.process({frames.begin(), frames.begin() + images}, false);
+            sources.begin({frames.begin(), frames.begin() + images}, false);
+            const ShareReport report = pipeline.process(images);
             CHECK(report.images == images);
             CHECK(report.detections == expected);
             CHECK((report.decode_s > 0) == (images > 0));

@@ -43,27 +43,35 @@ class CameraDecoder {
   FrameDecoder* last_ = nullptr;
 };
 
+/// Images in the order of their share.
+class DecodedImages {
+ public:
+  virtual ~DecodedImages() = default;
+  /// The next image, valid until the next call. Throws what its decoding threw.
+  virtual YcbcrView next() = 0;
+  /// Seconds spent on decoding since the last call, by all threads together.
+  virtual double take_busy_s() = 0;
+};
+
 /// An executor's decoders: threads that decode ahead into a bounded ring of images, or none, where
 /// the executor itself decodes.
 ///
 /// These are threads and a ring in the executor rather than processes and shared memory: the
 /// executor is the only reader of its images, so that they need not be copied, and nothing outlives
 /// it.
-class Decoders {
+class Decoders : public DecodedImages {
  public:
   /// `ahead`: images in the ring; `gpu`: decodes on this one, see FrameDecoder.
   Decoders(const Clip& clip, int threads, int ahead, std::optional<int> gpu = {});
-  ~Decoders();
+  ~Decoders() override;
   Decoders(const Decoders&) = delete;
   Decoders& operator=(const Decoders&) = delete;
 
   /// Starts to decode a share, after the previous one was taken completely. `skipped`: shares in
   /// between were dropped.
   void begin(std::vector<StreamFrame> share, bool skipped);
-  /// The next image of the share, valid until the next call. Throws what its decoding threw.
-  YcbcrView next();
-  /// Seconds that all decoders together have spent on decoding since the last call.
-  double take_busy_s();
+  YcbcrView next() override;
+  double take_busy_s() override;
 
  private:
   struct Slot {

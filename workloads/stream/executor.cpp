@@ -38,7 +38,11 @@ std::vector<StreamFrame> Executor::share(std::int64_t k) const {
 
 ShareReport Executor::process(std::int64_t k, int channels) {
   config_.plan.channels = channels;
-  ShareReport report = pipeline_.process(share(k), k != next_);
+  std::vector<StreamFrame> frames = share(k);
+  const std::size_t images = frames.size();
+  pipeline_.prepare_for(images);
+  decoders_.begin(std::move(frames), k != next_);
+  ShareReport report = pipeline_.process(images);
   report.micro_batch = k;
   next_ = k + 1;
   return report;

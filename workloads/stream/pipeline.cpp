@@ -18,8 +18,8 @@ ShareReport& ShareReport::operator+=(const ShareReport& other) {
   return *this;
 }
 
-Pipeline::Pipeline(CompiledNetwork& network, Decoders& decoders, int batch)
-    : network_(network), decoders_(decoders), batch_(batch) {}
+Pipeline::Pipeline(CompiledNetwork& network, DecodedImages& decoded, int batch, Boxes boxes)
+    : network_(network), decoded_(decoded), batch_(batch), boxes_(std::move(boxes)) {}
 
 void Pipeline::prepare_for(std::size_t images) {
   const auto batch = static_cast<std::size_t>(batch_);
@@ -33,12 +33,11 @@ void Pipeline::prepare_for(std::size_t images) {
   }
 }
 
-ShareReport Pipeline::process(std::vector<StreamFrame> share, bool skipped) {
+ShareReport Pipeline::process(std::size_t share) {
   StageClock clock;
   report_ = {};
-  report_.images = static_cast<std::int64_t>(share.size());
-  prepare_for(share.size());
-  decoders_.begin(std::move(share), skipped);
+  report_.images = static_cast<std::int64_t>(share);
+  prepare_for(share);
   for (std::int64_t left = report_.images; left > 0;) {
     const auto images = static_cast<int>(std::min<std::int64_t>(left, batch_));
     fill(images);
@@ -48,14 +47,14 @@ ShareReport Pipeline::process(std::vector<StreamFrame> share, bool skipped) {
     left -= images;
   }
   while (!under_way_.empty()) collect();
-  report_.decode_s = decoders_.take_busy_s();
+  report_.decode_s = decoded_.take_busy_s();
   clock.lap(report_.elapsed_s);
   return report_;
 }
 
 void Pipeline::fill(int images) {
   for (int image = 0; image < images; ++image) {
-    const YcbcrView source = decoders_.next();
+    const YcbcrView source = decoded_.next();
     StageClock clock;
     network_.load(image, source);
     clock.lap(report_.resize_s);
@@ -77,8 +76,11 @@ void Pipeline::collect() {
   const int images = under_way_.front();
   under_way_.pop_front();
   StageClock clock;
-  for (int image = 0; image < images; ++image)
-    report_.detections += static_cast<std::int64_t>(network_.detections(image).size());
+  for (int image = 0; image < images; ++image) {
+    std::vector<Detection> found = network_.detections(image);
+    report_.detections += static_cast<std::int64_t>(found.size());
+    if (boxes_) boxes_(std::move(found));
+  }
   clock.lap(report_.boxes_s);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -34,15 +35,18 @@ struct ShareReport {
 /// alone when it was prepared.
 class Pipeline {
  public:
+  /// Takes the boxes of each image, in order.
+  using Boxes = std::function<void(std::vector<Detection>)>;
+
   /// `batch`: images per batch; the remainder of a share is a smaller batch.
-  Pipeline(CompiledNetwork& network, Decoders& decoders, int batch);
+  Pipeline(CompiledNetwork& network, DecodedImages& decoded, int batch, Boxes boxes = {});
 
   /// Prepares all batch sizes that this number of images needs, so that none is first used while
   /// measuring.
   void prepare_for(std::size_t images);
 
-  /// `skipped`: shares before this one were dropped.
-  ShareReport process(std::vector<StreamFrame> share, bool skipped);
+  /// Analyses the next images of those decoded.
+  ShareReport process(std::size_t images);
 
  private:
   void fill(int images);
@@ -50,8 +54,9 @@ class Pipeline {
   void collect();
 
   CompiledNetwork& network_;
-  Decoders& decoders_;
+  DecodedImages& decoded_;
   int batch_;
+  Boxes boxes_;
   std::map<int, double> alone_s_;  // by number of images
   std::deque<int> under_way_;      // images of the batches submitted
   ShareReport report_;             // of the current share

@@ -21,14 +21,24 @@ void Stream::warm_up_batches(std::int64_t batches) {
 StreamMeasurement Stream::measure(const measurement::StoppingRule& rule) {
   const double start_s = since_start_s(Clock::now());
   const bool in_time = realtime_ && next_ready_s() > start_s;  // whole intervals
-  measurement::Measurement times(rule, in_time ? next_ready_s() - plan_.interval : start_s);
+  const double origin_s = std::chrono::duration<double>(origin_.time_since_epoch()).count();
+  StreamMeasurement measured =
+      measure_batches([&] { return run_batch(); }, rule,
+                      in_time ? next_ready_s() - plan_.interval : start_s, origin_s);
+  measured.window.first = std::max(measured.window.first, origin_s + start_s);
+  return measured;
+}
+
+StreamMeasurement measure_batches(const std::function<MicroBatch()>& next,
+                                  const measurement::StoppingRule& rule, double start_s,
+                                  double origin_s) {
+  measurement::Measurement times(rule, start_s);
   StreamMeasurement measured;
   while (!times.stopped_by()) {
-    measured.batches.push_back(run_batch());
+    measured.batches.push_back(next());
     times.add(measured.batches.back().processing_s(), measured.batches.back().done_s);
   }
-  const double origin_s = std::chrono::duration<double>(origin_.time_since_epoch()).count();
-  measured.window = {origin_s + std::max(start_s, times.begin_s()), origin_s + times.end_s()};
+  measured.window = {origin_s + times.begin_s(), origin_s + times.end_s()};
   measured.steady = times.steady();
   if (measured.steady == false)
     measured.unsteady = measurement::unsteady_sentence("processing_time", *times.steadiness(),
@@ -68,8 +78,9 @@ MicroBatch Stream::run_batch() {
   return batch;
 }
 
-std::vector<StreamMeasurement> measure_repeats(Stream& stream, measurement::StoppingRule rule,
-                                               int repeats, Clock::time_point deadline) {
+std::vector<StreamMeasurement> measure_repeats(MeasurableStream& stream,
+                                               measurement::StoppingRule rule, int repeats,
+                                               Clock::time_point deadline) {
   const auto now_s = [&] { return stream.since_start_s(Clock::now()); };
   rule.deadline_s = stream.since_start_s(deadline);
   double began_s = now_s();

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,8 +20,9 @@ struct MicroBatch {
   double ready_s = 0;
   double start_s = 0;
   double done_s = 0;
-  std::int64_t dropped = 0;  ///< micro-batches just before this one
-  ShareReport work;          ///< summed over the executors
+  std::int64_t dropped = 0;    ///< micro-batches just before this one
+  ShareReport work;            ///< summed over the executors
+  double longest_share_s = 0;  ///< of the executors; 0 where it is not known
 
   double processing_s() const { return done_s - start_s; }
   double delay_s() const { return start_s - ready_s; }
@@ -35,7 +37,21 @@ struct StreamMeasurement {
   measurement::StoppedBy stopped_by = {};
 };
 
-class Stream {
+/// What micro-batches are measured of.
+class MeasurableStream {
+ public:
+  virtual ~MeasurableStream() = default;
+
+  /// The next measurement, starting with the next micro-batch. The rule's deadline is relative to
+  /// the start of the stream.
+  virtual StreamMeasurement measure(const measurement::StoppingRule& rule) = 0;
+
+  /// Seconds from the start of the stream.
+  virtual double since_start_s(Clock::time_point time) const = 0;
+};
+
+/// A stream that a pool of executors of this program processes.
+class Stream : public MeasurableStream {
  public:
   /// The stream starts now. `realtime`: a micro-batch is ready when its interval has passed, else
   /// when the previous one is done. `queue_limit`, at least 1: if, when one is done, more than this
@@ -48,12 +64,8 @@ class Stream {
   void warm_up(double stream_s);
   void warm_up_batches(std::int64_t batches);
 
-  /// The next measurement, starting with the next micro-batch. The rule's deadline is relative to
-  /// the start of the stream.
-  StreamMeasurement measure(const measurement::StoppingRule& rule);
-
-  /// Seconds from the start of the stream.
-  double since_start_s(Clock::time_point time) const;
+  StreamMeasurement measure(const measurement::StoppingRule& rule) override;
+  double since_start_s(Clock::time_point time) const override;
 
  private:
   double next_ready_s() const;
@@ -68,9 +80,16 @@ class Stream {
   std::int64_t next_ = 0;  ///< index of the next micro-batch
 };
 
+/// Measures the micro-batches that `next` returns, from `start_s` on: seconds from the start of the
+/// stream, which is `origin_s` by the steady clock.
+StreamMeasurement measure_batches(const std::function<MicroBatch()>& next,
+                                  const measurement::StoppingRule& rule, double start_s,
+                                  double origin_s);
+
 /// As many measurements as requested and possible within the time: at least one, and no incomplete
 /// further ones.
-std::vector<StreamMeasurement> measure_repeats(Stream& stream, measurement::StoppingRule rule,
-                                               int repeats, Clock::time_point deadline);
+std::vector<StreamMeasurement> measure_repeats(MeasurableStream& stream,
+                                               measurement::StoppingRule rule, int repeats,
+                                               Clock::time_point deadline);
 
 }  // namespace doetune::workloads

@@ -35,54 +35,6 @@ Clock::duration to_duration(double s) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
 }
 
-VideoCodec codec(const Request& request) {
-  const VideoCodec wanted = video_codec_named(request.inputs.text("codec"));
-  std::vector<std::string_view> names;
-  for (const VideoCodec available : available_codecs()) {
-    if (available == wanted) return wanted;
-    names.push_back(name_of(available));
-  }
-  throw Infeasible(fmt::format("this libavcodec cannot encode {} video; it can encode {}",
-                               name_of(wanted), fmt::join(names, ", ")));
-}
-
-ClipSpec clip_spec(const Request& request) {
-  const Inputs& in = request.inputs;
-  const auto frames =
-      static_cast<int>(std::lround(in.number("clip_seconds") * in.number("source_fps")));
-  return {in.integer("frame_width"), in.integer("frame_height"), std::max(1, frames), 1,
-          codec(request)};
-}
-
-/// The minimum number of cameras for one image per micro-batch.
-int min_channels(const Inputs& in) {
-  return static_cast<int>(std::ceil(1 / (in.number("decode_rate") * in.number("interval"))));
-}
-
-StreamPlan stream_plan(const Inputs& in, int clip_frames) {
-  const StreamPlan plan{in.is_word("channels") ? min_channels(in) : in.integer("channels"),
-                        in.number("decode_rate"), in.number("interval"), in.number("source_fps"),
-                        clip_frames};
-  if (plan.decode_rate > plan.source_fps)
-    throw UsageError("decode_rate is above source_fps: a camera does not send that many frames");
-  if (plan.channels < min_channels(in))
-    throw UsageError("channels x decode_rate x interval is below one image per micro-batch");
-  return plan;
-}
-
-/// Throws where `max_s` is too short for the number of micro-batches that a requested percentile
-/// needs.
-void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double max_s) {
-  for (const double q : rule.quantiles) {
-    const std::size_t needed = measurement::min_count(q);
-    if (static_cast<double>(needed) * plan.interval <= max_s) continue;
-    throw UsageError(fmt::format(
-        "a {:g} % quantile needs {} micro-batches of {:g} s, and the measurement lasts {:g} s: "
-        "shorten interval, set arrival to immediate, or raise run.max_time and run.timeout",
-        100 * q, needed, plan.interval, max_s));
-  }
-}
-
 std::optional<int> queue_limit(const Inputs& in) {
   return in.has("queue_limit") ? std::optional(in.integer("queue_limit")) : std::nullopt;
 }
@@ -180,7 +132,7 @@ Result run_stream_inference(const Request& request) {
   const Measuring measuring_at = measuring(request, Clock::now() + to_duration(limit_s));
   const Placement placed = placement(request);
   const ClipSpec spec = clip_spec(request);
-  StreamPlan plan = stream_plan(in, spec.frames);
+  StreamPlan plan = stream_plan(request);
   const measurement::StoppingRule& rule = measuring_at.rule;
   if (measuring_at.realtime && rule.adaptive())
     check_time(rule, plan, std::min(limit_s, rule.max_s.value_or(limit_s)));

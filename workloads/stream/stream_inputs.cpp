@@ -1,5 +1,11 @@
 #include "workloads/stream/stream_inputs.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runner/measurement/quantile.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
 
@@ -12,6 +18,27 @@ std::vector<std::string> detectors() {
     if (std::holds_alternative<DetectionHead>(type.build(type.default_height).head))
       names.emplace_back(type.name);
   return names;
+}
+
+VideoCodec codec(const Request& request) {
+  const VideoCodec wanted = video_codec_named(request.inputs.text("codec"));
+  std::vector<std::string_view> names;
+  for (const VideoCodec available : available_codecs()) {
+    if (available == wanted) return wanted;
+    names.push_back(name_of(available));
+  }
+  throw Infeasible(fmt::format("this libavcodec cannot encode {} video; it can encode {}",
+                               name_of(wanted), fmt::join(names, ", ")));
+}
+
+int clip_frames(const Inputs& in) {
+  return std::max(
+      1, static_cast<int>(std::lround(in.number("clip_seconds") * in.number("source_fps"))));
+}
+
+/// The minimum number of cameras for one image per micro-batch.
+int min_channels(const Inputs& in) {
+  return static_cast<int>(std::ceil(1 / (in.number("decode_rate") * in.number("interval"))));
 }
 
 }  // namespace
@@ -101,6 +128,35 @@ std::vector<Response> stream_responses() {
       {"channels_sustained", "1",
        "the largest number of cameras that it kept up with; only with channels = max"},
   };
+}
+
+ClipSpec clip_spec(const Request& request) {
+  const Inputs& in = request.inputs;
+  return {in.integer("frame_width"), in.integer("frame_height"), clip_frames(in), 1,
+          codec(request)};
+}
+
+StreamPlan stream_plan(const Request& request) {
+  const Inputs& in = request.inputs;
+  const StreamPlan plan{in.is_word("channels") ? min_channels(in) : in.integer("channels"),
+                        in.number("decode_rate"), in.number("interval"), in.number("source_fps"),
+                        clip_frames(in)};
+  if (plan.decode_rate > plan.source_fps)
+    throw UsageError("decode_rate is above source_fps: a camera does not send that many frames");
+  if (plan.channels < min_channels(in))
+    throw UsageError("channels x decode_rate x interval is below one image per micro-batch");
+  return plan;
+}
+
+void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double max_s) {
+  for (const double q : rule.quantiles) {
+    const std::size_t needed = measurement::min_count(q);
+    if (static_cast<double>(needed) * plan.interval <= max_s) continue;
+    throw UsageError(fmt::format(
+        "a {:g} % quantile needs {} micro-batches of {:g} s, and the measurement lasts {:g} s: "
+        "shorten interval, set arrival to immediate, or raise run.max_time and run.timeout",
+        100 * q, needed, plan.interval, max_s));
+  }
 }
 
 }  // namespace doetune::workloads

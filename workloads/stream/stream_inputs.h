@@ -1,9 +1,12 @@
-// The inputs and responses of stream-inference.
+// The inputs and responses of `stream-inference`, and what is made from them.
 #pragma once
 
 #include <vector>
 
+#include "runner/measurement/measurement.h"
 #include "workloads/protocol/protocol.h"
+#include "workloads/stream/stream_plan.h"
+#include "workloads/video/clip.h"
 
 namespace doetune::workloads {
 
@@ -11,5 +14,16 @@ inline constexpr int kMaxChannels = 100'000;
 
 std::vector<Input> stream_inputs();
 std::vector<Response> stream_responses();
+
+/// Throws UsageError, and Infeasible for a codec that libavcodec lacks.
+ClipSpec clip_spec(const Request& request);
+
+/// Of `channels` cameras; with channels = max, of as few as give each micro-batch an image. Throws
+/// UsageError where a micro-batch has no image, or a camera sends too few.
+StreamPlan stream_plan(const Request& request);
+
+/// Throws UsageError where `max_s` is too short for the number of micro-batches that a requested
+/// percentile needs.
+void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double max_s);
 
 }  // namespace doetune::workloads

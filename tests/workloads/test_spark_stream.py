@@ -1,0 +1,139 @@
+"""The workload spark-stream-inference in applications on clusters of this machine (local-cluster).
+
+test_spark_stream.py DOETUNE. Exit code 77 where Java or Spark is missing and Spark cannot be installed.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "runner"))
+from spark_environment import install_spark, processes_of  # noqa: E402
+
+# One image for every camera, so that every micro-batch has the same boxes.
+SETTINGS = {"model": "tiny-yolov2", "input_size": 64, "frame_width": 64, "frame_height": 64, "source_fps": 1,
+            "clip_seconds": 1, "decode_rate": 1, "channels": 4, "interval": 0.5, "batch_size": 2,
+            "executors_per_gpu": 2, "confidence_threshold": 0.01, "arrival": "immediate", "warmup": 0.5,
+            "duration": 0.1, "batches": 4, "device": "cpu"}
+
+
+def arguments(settings):
+    return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
+
+
+class SparkStream(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="dt-stream-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"),
+                            "TMPDIR": str(self.folder)}
+
+    def start(self, program="spark-stream-inference", **changes):
+        return subprocess.Popen([WORKLOADS / program, *arguments({**SETTINGS, **changes})], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment)
+
+    def result(self, process, code=0):
+        out, errors = process.communicate(timeout=200)
+        self.assertEqual(process.returncode, code, errors[-3000:])
+        return json.loads(out.splitlines()[-1]) if code == 0 else errors
+
+    def wait_for_micro_batch(self, number, process):
+        until = time.monotonic() + 120
+        while not any(self.folder.glob(f"spark-*/checkpoint/commits/{number}")):
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+
+    def check_nothing_is_left(self):
+        until = time.monotonic() + 30
+        while processes_of("", self.folder) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(processes_of("", self.folder), [])
+        self.assertEqual(list(self.folder.glob("spark-*")), [])
+
+    def test_it_finds_what_the_stream_of_our_own_executors_does(self):
+        own = self.result(self.start("stream-inference"))
+        spark = self.result(self.start())
+        self.assertGreater(own["responses"]["detections_per_image"], 0)
+        self.assertEqual(spark["responses"]["detections_per_image"], own["responses"]["detections_per_image"])
+        self.assertEqual(spark["notes"]["images"], 2 * spark["notes"]["micro_batches"])
+        self.assertGreater(spark["responses"]["processing_time"], spark["responses"]["spark_time"])
+        self.assertGreater(spark["responses"]["spark_time"], 0)
+        self.assertGreater(spark["notes"]["empty_micro_batch_s"], 0)
+        self.check_nothing_is_left()
+
+    def test_micro_batches_that_come_too_fast_wait_or_are_dropped(self):
+        # Spark cannot end one in a thousandth of a second.
+        process = self.start(arrival="realtime", interval=0.05, channels=40, batches=10)
+        responses = self.result(process)["responses"]
+        self.assertGreater(responses["scheduling_delay"], 0)
+        self.assertEqual(responses["dropped_share"], 0)
+        limited = self.start(arrival="realtime", interval=0.05, channels=40, batches=10, queue_limit=1)
+        limited = self.result(limited)["responses"]
+        self.assertGreater(limited["dropped_share"], 0)
+        # At most one interval, and the micro-batch that was with Spark when it became ready.
+        self.assertLess(limited["scheduling_delay"], 0.2 + 2 * limited["processing_time"])
+
+    def test_an_executor_that_is_killed_is_replaced(self):
+        process = self.start(batches=400, duration=3)
+        self.addCleanup(process.kill)
+        self.wait_for_micro_batch(15, process)
+        os.kill(processes_of("CoarseGrainedExecutorBackend", self.folder)[0], signal.SIGKILL)
+        self.assertEqual(self.result(process)["notes"]["micro_batches"], 400)
+
+    def test_what_cannot_run_is_infeasible(self):
+        errors = self.result(self.start(precision="fp16"), code=77)
+        self.assertIn("fp16", errors.splitlines()[-1])
+        self.check_nothing_is_left()
+
+    def test_nothing_outlives_a_program_that_is_killed(self):
+        process = self.start(batches=100000)
+        self.wait_for_micro_batch(1, process)
+        process.kill()
+        process.communicate()
+        until = time.monotonic() + 30
+        while processes_of("", self.folder) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(processes_of("", self.folder), [])
+
+    def test_no_spark(self):
+        errors = self.result(self.start(submit="/nowhere/spark-submit"), code=1)
+        self.assertIn("The workload needs Spark", errors)
+
+    def test_one_application_serves_the_runs_of_a_whole_plot(self):
+        settings = {name: value for name, value in SETTINGS.items()
+                    if name not in ("executors_per_gpu", "batch_size")}
+        study = {
+            "study": "plots", "workload": "spark-stream-inference", "settings": settings,
+            "factors": {"executors_per_gpu": {"levels": [1, 2], "hard_to_change": True},
+                        "batch_size": {"levels": [1, 2]}},
+            "responses": {"throughput": {"goal": "maximize"}, "spark_time": {}},
+            "model": "linear", "design": {"type": "d-optimal", "runs": 4, "whole_plots": 2},
+            "run": {"set_up": [str(DOETUNE), "workload", "spark-stream-inference", "--serve", "{host}:{port}",
+                               "--executors_per_gpu", "{executors_per_gpu}"],
+                    "ready": "tcp://{host}:{port}", "ready_within": "2 min"}}
+        (self.folder / "plots.yaml").write_text(json.dumps(study))
+        for command in (["plan", "plots.yaml"], ["run", "plots"]):
+            done = subprocess.run([DOETUNE, *command], cwd=self.folder, env=self.environment, text=True,
+                                  capture_output=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        records = [json.loads(line) for line in (self.folder / "plots/runs.jsonl").read_text().splitlines()]
+        records = [record for record in records if "status" in record]
+        self.assertEqual([record["status"] for record in records], ["completed"] * 4,
+                         [record.get("reason") for record in records])
+        self.assertEqual(len(list((self.folder / "plots/plots").glob("*"))), 2)
+        self.check_nothing_is_left()
+
+
+if __name__ == "__main__":
+    DOETUNE = pathlib.Path(sys.argv.pop(1)).resolve()
+    WORKLOADS = DOETUNE.parent / "workloads"
+    install_spark(DOETUNE)
+    unittest.main()
