@@ -16,7 +16,7 @@ test="catch2 clang-format chromium chromium-driver python3-selenium python3-json
 # Tests that need these are skipped where they cannot be installed.
 optional_test="r-base-core r-cran-mass r-cran-nlme python3-statsmodels librsvg2-bin
   faketime zsh fish groff mandoc slurmctld slurmd slurm-client munge
-  openssh-server openssh-client openjdk-17-jre-headless"
+  openssh-server openssh-client rsync openjdk-17-jre-headless"
 # kubectl is often there from elsewhere, in a package that conflicts with Debian's.
 command -v kubectl >/dev/null || optional_test="$optional_test kubernetes-client"
 

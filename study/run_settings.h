@@ -48,11 +48,19 @@ struct SshHost {
   std::vector<std::string> gpus;
 };
 
-/// `run.ssh`: the hosts; the study directory must have the same path on all of them.
+/// `run.ssh.stage`: a folder of the hosts, for those that do not share the study directory.
+struct SshStage {
+  std::string to;                  ///< absolute
+  std::vector<std::string> files;  ///< to copy there, relative to the folder of the study file
+};
+
+/// `run.ssh`: the hosts; without a stage the study directory must have the same path on all of
+/// them.
 struct SshSettings {
   std::vector<SshHost> hosts;
   std::vector<std::string> options;  ///< options of the client, such as -p 2222
   std::string program;               ///< as in SlurmSettings
+  std::optional<SshStage> stage;
 };
 
 /// `run.spark`: the application whose tasks are the runs.

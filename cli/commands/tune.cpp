@@ -76,6 +76,11 @@ tuning::SearchLimits limits_of(const Options& options, const study::Study& study
   return limits;
 }
 
+int batch_of(const Options& options, const study::Study& study,
+             const tuning::SearchLimits& limits) {
+  return positive_option(options, "batch", tuning::default_batch(study, limits.jobs));
+}
+
 /// Runs a search until it ends, for a reason.
 class SearchLoop {
  public:
@@ -249,12 +254,13 @@ void describe_tune(Options& options) {
 int command_tune(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
-  study::StudyDirectory directory = search_directory(options, Executes::kDoetune);
+  study::StudyDirectory directory = search_directory(
+      options, Executes::kDoetune,
+      [&](const study::Study& study) { batch_of(options, study, limits_of(options, study)); });
   try {
     // Mistakes in options are reported before the address of the report is printed.
     const tuning::SearchLimits limits = limits_of(options, directory.study);
-    const int batch =
-        positive_option(options, "batch", tuning::default_batch(directory.study, limits.jobs));
+    const int batch = batch_of(options, directory.study, limits);
     LiveReport live(options, directory, search_budget(options, directory.study));
     return live.finish(tune_directory(options, limits, batch, directory));
   } catch (const runner::RunError& error) {

@@ -7,7 +7,9 @@
 
 namespace doetune::cli {
 
-study::StudyDirectory search_directory(const Options& options, Executes by) {
+study::StudyDirectory search_directory(
+    const Options& options, Executes by,
+    const std::function<void(const study::Study&)>& check_options) {
   const std::filesystem::path path = options.required("PATH");
   if (study::is_study_directory(path)) return study::open_directory(path);
   const std::filesystem::path place = options.text("output", path.stem().string());
@@ -18,6 +20,7 @@ study::StudyDirectory search_directory(const Options& options, Executes by) {
     return directory;
   }
   const int budget = search_budget(options, study);
+  if (check_options) check_options(study);
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   return tuning::create_search(place, study, budget, [&](const study::Plan& plan) {
     if (by == Executes::kDoetune) check_program({place, study, plan, "", folder});

@@ -5,18 +5,48 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/hash.h"
+#include "runner/attempts/printed_attempt.h"
 #include "runner/launchers/remote_program.h"
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
 #include "study/argument_template.h"
+#include "study/files.h"
 
 namespace doetune::runner {
 namespace {
 
 constexpr int kConnectionFailed = 255;  ///< ssh(1), "EXIT STATUS"
 constexpr int kMaxFailures = 2;
+constexpr double kCopy_s = 3600;
+constexpr std::size_t kHashDigits = 8;
+
+/// The words for a POSIX shell, or for what splits them like one.
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    line += (line.empty() ? "" : " ") + study::shell_quoted(word);
+  }
+  return line;
+}
+
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
+/// A folder name for each study directory, without special characters.
+std::string folder_name(const std::filesystem::path& directory) {
+  return "doetune-" + text_hash(directory.lexically_normal().string()).substr(0, kHashDigits);
+}
 
 }  // namespace
+
+SshLauncher::SshLauncher(LauncherRequest request)
+    : ClientLauncher(std::move(request)), stage_(request_.run.ssh.stage) {
+  if (stage_) folder_ = stage_->to + "/" + folder_name(request_.directory);
+}
 
 std::vector<HostCapacity> SshLauncher::capacities(const study::RunSettings& run,
                                                   const SlotOptions& options) const {
@@ -34,6 +64,15 @@ std::vector<HostCapacity> SshLauncher::capacities(const study::RunSettings& run,
     throw RunError("--gpus selects GPUs of this machine; list those of each host in run.ssh.hosts");
   }
   attempt_program(run.ssh.program, "run.ssh.program");
+  if (stage_) {
+    require(stage_->files.empty() || !in_path("rsync").empty(),
+            "run.ssh.stage copies files with rsync, which is not in PATH: install it here and on "
+            "the hosts (Debian: rsync)",
+            "run.ssh.stage");
+    require(run.server.set_up.empty(),
+            "servers of whole plots need a study directory that the hosts share, without a stage",
+            "run.set_up");
+  }
   int left = options.jobs.value_or(run.jobs.value_or(std::numeric_limits<int>::max()));
   std::vector<HostCapacity> capacities;
   for (const study::SshHost& host : run.ssh.hosts) {
@@ -48,7 +87,90 @@ std::vector<HostCapacity> SshLauncher::capacities(const study::RunSettings& run,
   return capacities;
 }
 
-std::vector<std::string> SshLauncher::client(const Attempt& attempt) const {
+/// What a host is told of its attempt: paths of its directory are those of the host.
+void SshLauncher::submit(const Attempt& given) {
+  Attempt attempt = given;
+  if (stage_) {
+    files_from_ = attempt.working_directory;
+    const std::string here = attempt.directory.string(), there = directory_there(attempt);
+    for (std::string& argument : attempt.arguments) replace_all(argument, here, there);
+    for (auto& [name, value] : attempt.environment) replace_all(value, here, there);
+    attempt.working_directory = stage_->files.empty() ? "" : folder_ + "/files";
+  }
+  ClientLauncher::submit(attempt);
+}
+
+std::string SshLauncher::directory_there(const Attempt& attempt) const {
+  return folder_ + "/runs/" + attempt.directory.filename().string();
+}
+
+std::optional<int> SshLauncher::start_client(const Attempt& attempt) {
+  if (!stage_) return ClientLauncher::start_client(attempt);
+  const std::string& host = attempt.host;
+  waiting_[host].push_back(attempt);
+  Copied& state = copied_[host];
+  if (state == Copied::kNot && !stage_->files.empty()) {
+    state = Copied::kUnderWay;
+    commands_.start(copy(host), kCopy_s,
+                    [this, host](const ClientAnswer& answer) { copied(host, answer); });
+  } else if (state != Copied::kUnderWay) {
+    start_waiting(host);
+  }
+  return std::nullopt;
+}
+
+void SshLauncher::start_waiting(const std::string& host) {
+  for (const Attempt& attempt : std::exchange(waiting_[host], {})) {
+    const auto answered = [this, attempt](ClientAnswer answer) {
+      clients_.erase(attempt.name);
+      try {
+        store_printed_attempt(answer.output, attempt.directory);
+      } catch (const study::DirectoryError& error) {
+        answer.errors = error.what();
+      }
+      client_ended(attempt.name, answer);
+    };
+    clients_[attempt.name] =
+        commands_.start(client(attempt), std::numeric_limits<double>::infinity(), answered);
+  }
+}
+
+void SshLauncher::copied(const std::string& host, const ClientAnswer& answer) {
+  Copied& state = copied_[host];
+  if (answer.ok()) {
+    state = Copied::kYes;
+    if (request_.note) {
+      request_.note(
+          fmt::format("copied {} to {}:{}/files", fmt::join(stage_->files, ", "), host, folder_));
+    }
+    return start_waiting(host);
+  }
+  for (const Attempt& attempt : std::exchange(waiting_[host], {})) {
+    client_ended(attempt.name, answer);
+  }
+  state = Copied::kNot;
+}
+
+void SshLauncher::dismiss(const Attempt& attempt) {
+  std::erase_if(waiting_[attempt.host],
+                [&](const Attempt& other) { return other.name == attempt.name; });
+  const auto client = clients_.find(attempt.name);
+  if (client == clients_.end()) return;
+  commands_.stop(client->second);
+  clients_.erase(client);
+}
+
+std::vector<std::string> SshLauncher::copy(const std::string& host) const {
+  std::vector<std::string> arguments{
+      "rsync", "--archive", "--relative", "--mkpath", "--rsh", shell_line(connection()), "--"};
+  for (const std::string& file : stage_->files) {
+    arguments.push_back((files_from_ / "." / file).string());
+  }
+  arguments.push_back(fmt::format("{}:{}/files/", host, folder_));
+  return arguments;
+}
+
+std::vector<std::string> SshLauncher::connection() const {
   std::vector<std::string> arguments{"ssh",
                                      "-o",
                                      "BatchMode=yes",
@@ -61,11 +183,22 @@ std::vector<std::string> SshLauncher::client(const Attempt& attempt) const {
                                      "-T"};
   const auto& options = request_.run.ssh.options;
   arguments.insert(arguments.end(), options.begin(), options.end());
-  const auto program = attempt_program(request_.run.ssh.program, "run.ssh.program");
-  arguments.insert(arguments.end(),
-                   {"--", attempt.host,
-                    fmt::format("exec {} {}", study::shell_quoted(program.string()),
-                                study::shell_quoted(attempt.directory.string()))});
+  return arguments;
+}
+
+std::vector<std::string> SshLauncher::client(const Attempt& attempt) const {
+  std::vector<std::string> words{
+      attempt_program(request_.run.ssh.program, "run.ssh.program").string()};
+  if (stage_) {
+    words.insert(words.end(), {"--attached", directory_there(attempt),
+                               study::read_file(attempt.directory / "attempt.json"),
+                               study::read_file(attempt.request()),
+                               study::read_file(request_.directory / "study.yaml")});
+  } else {
+    words.push_back(attempt.directory.string());
+  }
+  std::vector<std::string> arguments = connection();
+  arguments.insert(arguments.end(), {"--", attempt.host, "exec " + shell_line(words)});
   return arguments;
 }
 
@@ -73,6 +206,13 @@ AttemptEnd SshLauncher::not_begun(const Attempt& attempt, const ClientAnswer& an
   const std::string& host = attempt.host;
   AttemptEnd end;
   end.host = host;
+  const bool copying = stage_ && !stage_->files.empty() && copied_[host] != Copied::kYes;
+  if (copying && answer.status != kConnectionFailed) {
+    end.cause = EndCause::kNotStarted;
+    end.detail = fmt::format("the files of run.ssh.stage could not be copied to {}: {}", host,
+                             answer.words());
+    return end;
+  }
   if (answer.answered && answer.status != kConnectionFailed) {
     end.cause = EndCause::kNotStarted;
     end.detail = fmt::format(

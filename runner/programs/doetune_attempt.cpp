@@ -1,5 +1,6 @@
 // doetune-attempt DIRECTORY
 // doetune-attempt --print DIRECTORY ATTEMPT REQUEST STUDY
+// doetune-attempt --attached DIRECTORY ATTEMPT REQUEST STUDY
 //
 // Runs one attempt on this machine, for launchers that reach other machines. DIRECTORY holds
 // attempt.json; this program adds the files described in attempt.h and touches `alive` while the
@@ -11,7 +12,11 @@
 //
 // With --print, DIRECTORY is not shared: the contents of attempt.json, request.json and
 // study.yaml are arguments, and what the attempt leaves is printed at the end (printed_attempt.h).
+// With --attached, the attempt also ends when nobody reads standard output any more, and DIRECTORY
+// is removed after it was printed.
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -40,7 +45,13 @@ void add_assigned_gpus(Attempt& attempt) {
   attempt.gpus = visible_devices().value_or(attempt.gpus);
 }
 
-void run(const Attempt& attempt, SignalInterrupts& interrupts) {
+/// Whether whoever started this program still reads what it prints.
+bool is_read() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) <= 0 || (output.revents & (POLLERR | POLLHUP)) == 0;
+}
+
+void run(const Attempt& attempt, SignalInterrupts& interrupts, bool attached) {
   LocalLauncher launcher(LocalLauncher::Where::kNode);
   launcher.submit(attempt);
   for (;;) {
@@ -51,6 +62,8 @@ void run(const Attempt& attempt, SignalInterrupts& interrupts) {
     } else if (signalled) {
       launcher.stop(attempt.name, EndCause::kLost,
                     fmt::format("stopped by a signal on {}, not by doetune", node_name()));
+    } else if (attached && !is_read()) {
+      launcher.stop(attempt.name, EndCause::kLost, "the connection to doetune has ended");
     }
     touch(attempt.directory / "alive");
     const auto events = launcher.wait(attempt.heartbeat_s, interrupts.descriptor());
@@ -65,7 +78,7 @@ void run(const Attempt& attempt, SignalInterrupts& interrupts) {
 }
 
 /// Returns the exit code of the attempt's program.
-int run(const fs::path& directory) {
+int run(const fs::path& directory, bool attached = false) {
   Attempt attempt = read_attempt(directory);
   add_assigned_gpus(attempt);
   // The attempt's directory is STUDY/runs/0007.1, or STUDY/plots/0003.1.
@@ -76,39 +89,45 @@ int run(const fs::path& directory) {
     const auto signalled = [&] { return interrupts.count() > 0; };
     PlotHost(attempt, *order, signalled, interrupts.descriptor()).run();
   } else {
-    run(attempt, interrupts);
+    run(attempt, interrupts, attached);
   }
   const auto end = read_end(directory);
   return end && end->exit_code ? *end->exit_code : 0;
 }
 
-int run_and_print(const fs::path& directory, const char* attempt, const char* request,
-                  const char* study) {
+int run_and_print(const fs::path& directory, bool attached, const char* attempt,
+                  const char* request, const char* study) {
   doetune::study::create_directories_durably(directory);
   doetune::study::write_file_atomically(directory / "attempt.json", attempt);
   doetune::study::write_file_atomically(directory / "request.json", request);
   doetune::study::write_file_atomically(directory.parent_path().parent_path() / "study.yaml",
                                         study);
-  const int status = run(directory);
+  const int status = run(directory, attached);
   fmt::print("{}", printed_attempt(directory));
-  return std::fflush(stdout) == 0 ? status : 1;
+  if (std::fflush(stdout) != 0) return 1;
+  std::error_code ignored;
+  if (attached) fs::remove_all(directory, ignored);
+  return status;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   doetune::reserve_standard_descriptors();
-  const bool prints = count == 6 && std::string(arguments[1]) == "--print";
+  const std::string mode = count == 6 ? arguments[1] : "";
+  const bool attached = mode == "--attached";
+  const bool prints = attached || mode == "--print";
   if (count != 2 && !prints) {
     doetune::print_message(
         "usage: doetune-attempt DIRECTORY\n"
-        "       doetune-attempt --print DIRECTORY ATTEMPT REQUEST STUDY\n");
+        "       doetune-attempt --print DIRECTORY ATTEMPT REQUEST STUDY\n"
+        "       doetune-attempt --attached DIRECTORY ATTEMPT REQUEST STUDY\n");
     return 2;
   }
   try {
-    return prints
-               ? run_and_print(fs::absolute(arguments[2]), arguments[3], arguments[4], arguments[5])
-               : run(fs::absolute(arguments[1]));
+    return prints ? run_and_print(fs::absolute(arguments[2]), attached, arguments[3], arguments[4],
+                                  arguments[5])
+                  : run(fs::absolute(arguments[1]));
   } catch (const std::exception& error) {
     doetune::print_message("doetune-attempt: {}\n", error.what());
     return 1;

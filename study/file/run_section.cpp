@@ -341,7 +341,31 @@ class RunReader {
     }
     ssh.options = texts(node["options"]);
     ssh.program = text_at(node, "program", "");
+    if (node["stage"]) ssh.stage = ssh_stage(node["stage"]);
     return ssh;
+  }
+
+  SshStage ssh_stage(const YAML::Node& node) const {
+    SshStage stage{text_at(node, "to", ""), texts(node["files"])};
+    const auto plain = [](unsigned char c) {
+      return std::isalnum(c) != 0 || std::string_view("/._-+").find(c) != std::string_view::npos;
+    };
+    if (!stage.to.starts_with('/') || !std::all_of(stage.to.begin(), stage.to.end(), plain)) {
+      fail(node["to"],
+           fmt::format("run.ssh.stage.to: expected the absolute path of a folder on the "
+                       "hosts, of letters, digits and / . _ - +, found '{:.60}'",
+                       stage.to));
+    }
+    for (const YAML::Node& file : node["files"]) {
+      const std::filesystem::path path = file.Scalar();
+      const bool leaves = std::find(path.begin(), path.end(), "..") != path.end();
+      if (path.empty() || path.is_absolute() || leaves) {
+        fail(file, fmt::format("run.ssh.stage.files: expected files and folders below that of the "
+                               "study file, found '{:.60}'",
+                               file.Scalar()));
+      }
+    }
+    return stage;
   }
 
   SshHost ssh_host(const YAML::Node& node) const {

@@ -148,9 +148,16 @@ Schema ssh_schema() {
       {"jobs", integer(1, 4096), "concurrent runs (1)"},
       {"gpus", list(text()), "GPUs for these runs, e.g. [0, 1]"},
   });
+  const Schema stage = object({
+      {"to", text(), "absolute path of a folder on the hosts, created if it is missing", true},
+      {"files", list(text()),
+       "files and folders, relative to the study file's folder, that are copied to each host"},
+  });
   return object({
       {"hosts", list(one_of({text(), host})),
-       "where runs are executed; the study directory must be at the same path", true},
+       "where runs are executed; without `stage` the study directory must be at the same path",
+       true},
+      {"stage", stage, "for hosts that do not share the study directory"},
       {"options", list(text()), "options of the OpenSSH client, such as -p, 2222"},
       {"program", text(), "path of doetune-attempt on the hosts (the same as on this machine)"},
   });

@@ -200,6 +200,7 @@ class Tune(CliCase):
                     self.assertFalse((self.directory / "wrong").exists())
         self.assertIn("--budget: expected", self.error_of("tune", "tune.yaml", "--budget", 0, expect=2))
         self.assertIn("--tolerance: expected", self.error_of("tune", "tune.yaml", "--tolerance", "x", expect=2))
+        self.assertFalse((self.directory / "tune").exists())
 
     def test_a_budget_of_gpu_time_or_energy(self):
         self.assertIn("use no GPUs", self.error_of("tune", "tune.yaml", "--gpu-time", "1h", expect=2))

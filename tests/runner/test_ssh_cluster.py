@@ -94,6 +94,46 @@ class SshTest(ClusterTest):
         (study.path / "dying").touch()
         self.run_under_fire(study, 3, random.Random(2029), check=self.check_served)
 
+    def staged(self, runs, to=None, files=("tools",), **settings):
+        ssh = {"hosts": [{"name": "127.0.0.1", "jobs": 2}], "options": SERVER.options,
+               "stage": {"to": str(to or WORK.parent / "stage" / self.id().rpartition(".")[2]), "files": list(files)}}
+        return self.study(runs, [], run={"ssh": ssh, **settings.pop("run", {})}, **settings)
+
+    def test_a_stage_for_hosts_without_the_study_directory(self):
+        # The run tells where it is executed. It notes that in the study's folder, which only here is there.
+        study = self.staged(4, script="tools/tell; echo problems >&2; sleep 0.5", run={"telemetry": 10})
+        (study.path / "tools").mkdir()
+        (study.path / "tools/tell").write_text("#!/bin/sh\npwd; dirname $DOETUNE_RESULT\n")
+        (study.path / "tools/tell").chmod(0o755)
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_complete(study)
+        self.assertIn("copied tools to 127.0.0.1:", study.words())
+        folder, = (WORK.parent / "stage" / self.id().rpartition(".")[2]).iterdir()
+        first = study.directory / "runs/0001.1"
+        self.assertEqual((first / "stdout").read_text(), f"{folder}/files\n{folder}/runs/0001.1\n")
+        self.assertEqual((first / "stderr").read_text(), "problems\n")
+        self.assertTrue(all(record["telemetry"] and record["conditions"] for record in study.completed()))
+        self.assertEqual(list((folder / "runs").iterdir()), [])
+
+    def test_runs_in_a_stage_end_with_doetune(self):
+        study = self.staged(4, files=(), seconds=1)
+        doetune = study.start()
+        study.wait_for(lambda: len(study.executed()) == 2)
+        doetune.send_signal(signal.SIGKILL)
+        doetune.wait()
+        study.wait_for(lambda: not processes_under(WORK.parent / "stage"))
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_complete(study)
+
+    def test_a_stage_that_cannot_be_made(self):
+        study = self.staged(2, to="/proc/nowhere")
+        (study.path / "tools").mkdir()
+        study.run()
+        self.assertIn("the files of run.ssh.stage could not be copied to 127.0.0.1", study.words())
+        study = self.staged(2, files=("absent",), run={"retries": {"failed": 0}})
+        study.run()
+        self.assertIn("absent", study.words())
+
     def test_host_without_a_name(self):
         study = self.study(6, ["no-such-host.invalid", "127.0.0.1"])
         self.assertEqual(study.run(), 0, study.words())
