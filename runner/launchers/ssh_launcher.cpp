@@ -19,7 +19,6 @@ namespace {
 constexpr int kConnectionFailed = 255;  ///< ssh(1), "EXIT STATUS"
 constexpr int kMaxFailures = 2;
 constexpr double kCopy_s = 3600;
-constexpr std::size_t kHashDigits = 8;
 
 /// The words for a POSIX shell, or for what splits them like one.
 std::string shell_line(const std::vector<std::string>& words) {
@@ -38,7 +37,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 /// A folder name for each study directory, without special characters.
 std::string folder_name(const std::filesystem::path& directory) {
-  return "doetune-" + text_hash(directory.lexically_normal().string()).substr(0, kHashDigits);
+  return "doetune-" + text_hash(directory.lexically_normal().string()).substr(0, 8);
 }
 
 }  // namespace
@@ -209,8 +208,10 @@ AttemptEnd SshLauncher::not_begun(const Attempt& attempt, const ClientAnswer& an
   const bool copying = stage_ && !stage_->files.empty() && copied_[host] != Copied::kYes;
   if (copying && answer.status != kConnectionFailed) {
     end.cause = EndCause::kNotStarted;
+    ClientAnswer first = answer;  // rsync's last line is about itself
+    first.errors.resize(std::min(first.errors.find('\n'), first.errors.size()));
     end.detail = fmt::format("the files of run.ssh.stage could not be copied to {}: {}", host,
-                             answer.words());
+                             first.words());
     return end;
   }
   if (answer.answered && answer.status != kConnectionFailed) {

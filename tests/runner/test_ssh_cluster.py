@@ -130,6 +130,8 @@ class SshTest(ClusterTest):
         (study.path / "tools").mkdir()
         study.run()
         self.assertIn("the files of run.ssh.stage could not be copied to 127.0.0.1", study.words())
+
+    def test_a_file_for_the_stage_that_is_not_there(self):
         study = self.staged(2, files=("absent",), run={"retries": {"failed": 0}})
         study.run()
         self.assertIn("absent", study.words())
