@@ -94,6 +94,7 @@ void SshLauncher::submit(const Attempt& given) {
     const std::string here = attempt.directory.string(), there = directory_there(attempt);
     for (std::string& argument : attempt.arguments) replace_all(argument, here, there);
     for (auto& [name, value] : attempt.environment) replace_all(value, here, there);
+    attempt.environment["DOETUNE_STAGED"] = fmt::format("{}", fmt::join(stage_->files, " "));
     attempt.working_directory = stage_->files.empty() ? "" : folder_ + "/files";
   }
   ClientLauncher::submit(attempt);

@@ -3,6 +3,7 @@
 test_ssh_cluster.py DOETUNE. Exit code 77 where OpenSSH's server is missing.
 """
 
+import json
 import os
 import pathlib
 import random
@@ -114,6 +115,8 @@ class SshTest(ClusterTest):
         self.assertEqual((first / "stderr").read_text(), "problems\n")
         self.assertTrue(all(record["telemetry"] and record["conditions"] for record in study.completed()))
         self.assertEqual(list((folder / "runs").iterdir()), [])
+        conditions = [json.loads(file.read_text()) for file in (study.directory / "conditions").glob("*.json")]
+        self.assertEqual({each["environment"]["set"]["DOETUNE_STAGED"] for each in conditions}, {"tools"})
 
     def test_runs_in_a_stage_end_with_doetune(self):
         study = self.staged(4, files=(), seconds=1)
