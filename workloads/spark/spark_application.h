@@ -14,8 +14,9 @@ namespace doetune::workloads {
 ///
 ///   {"empty_s"}: the networks are loaded and the stream begins now; the mean time that a
 ///                micro-batch without images takes
-///   {"micro_batch", "ready_s", "start_s", "processing_s", "dropped", "images", ...}: one that is
-///                done, from Spark's progress event, in seconds from the beginning of the stream
+///   {"micro_batch", "ready_s", "start_s", "processing_s", "phases_ms", "dropped", "images", ...}:
+///                one that is done, from Spark's progress event, in seconds from the beginning of
+///                the stream
 ///   {"error", "infeasible"}: why the stream has ended
 ///
 /// `folder` is on a file system that driver and executors share. When a micro-batch is ready, a
@@ -40,7 +41,7 @@ from pyspark.sql import SparkSession, functions
 from pyspark.sql.streaming import StreamingQueryListener
 
 PREPARED = 3  # micro-batches that load the networks
-EMPTY = 6     # micro-batches without images; the first one is not counted
+EMPTY = 4     # micro-batches without images; the first one is not counted
 BOX = "struct<channel:long,frame:long,class_index:int,confidence:float,x:float,y:float,width:float,height:float>"
 TIMES = ("decode_s", "resize_s", "infer_s", "boxes_s", "elapsed_s")
 RESULT = (f"micro_batch long, share long, images long, {' double, '.join(TIMES)} double, "
@@ -98,7 +99,7 @@ class Cameras:
         self.share, self.data = library.doetune_spark_share, library.doetune_spark_share_data
         self.share.restype, self.data.restype = ctypes.c_char_p, ctypes.c_void_p
         self.share.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
-        self.sent, self.made = 0, None
+        self.sent, self.made, self.begin = 0, None, time.time()
         os.makedirs(os.path.join(self.folder, "coming"))
 
     def make(self, micro_batch):
@@ -117,6 +118,9 @@ class Cameras:
     def send(self, micro_batch):
         if self.made != micro_batch:
             self.make(micro_batch)
+        modified = self.begin + self.sent / 100  # the file source takes the oldest files first
+        for share in range(self.executors):
+            os.utime(os.path.join(self.folder, "made", str(share)), (modified, modified))
         os.rename(os.path.join(self.folder, "made"), self.path(self.sent))
         self.sent, self.made = self.sent + 1, None
 
@@ -165,6 +169,7 @@ class Stream:
         results = shares.mapInArrow(analyse, RESULT).observe(
             "work", functions.count("share").alias("shares"), *work,
             functions.sum(functions.size("detections")).alias("detections"),
+            functions.min("micro_batch").alias("oldest"), functions.max("micro_batch").alias("newest"),
             functions.max("elapsed_s").alias("longest_share_s"))
         return (results.writeStream.format("json").option("path", os.path.join(folder, "detections"))
                 .option("checkpointLocation", os.path.join(folder, "checkpoint")).start())
@@ -185,8 +190,8 @@ class Stream:
                 if until is not None and time.time() >= until:
                     return None
                 continue
-            if work["shares"] != self.asked["executors"]:
-                raise RuntimeError(f"a micro-batch had {work['shares']} shares, not {self.asked['executors']}")
+            if work["shares"] != self.asked["executors"] or work["oldest"] != work["newest"]:
+                raise RuntimeError("Spark has mixed the files of several micro-batches")
             shutil.rmtree(self.cameras.path(self.done), ignore_errors=True)
             self.done += 1
             return progress, work
@@ -237,7 +242,8 @@ class Stream:
             ready = max(ready, self.ended)
         self.ended = start + spent
         say(self.connection, {"micro_batch": number, "ready_s": min(ready, start), "start_s": start,
-                              "processing_s": spent, "dropped": dropped, **work.asDict()})
+                              "processing_s": spent, "dropped": dropped,
+                              "phases_ms": dict(progress.durationMs), **work.asDict()})
 
     def end(self):
         try:

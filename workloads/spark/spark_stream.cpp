@@ -291,6 +291,7 @@ MicroBatch SparkStream::next() {
   batch.done_s = batch.start_s + number("processing_s");
   batch.dropped = message.at("dropped").get<std::int64_t>();
   batch.longest_share_s = number("longest_share_s");
+  phases_ms_.push_back(message.at("phases_ms").get<std::map<std::string, double>>());
   batch.work = {message.at("micro_batch").get<std::int64_t>(),
                 message.at("images").get<std::int64_t>(),
                 message.at("detections").get<std::int64_t>(),
@@ -307,6 +308,7 @@ void SparkStream::warm_up(double stream_s) {
 }
 
 StreamMeasurement SparkStream::measure(const measurement::StoppingRule& rule) {
+  phases_ms_.clear();
   std::optional<MicroBatch> first = next();
   const bool in_time = first->delay_s() < interval_s_;
   const double start_s = in_time ? first->ready_s - interval_s_ : first->start_s;
@@ -316,6 +318,14 @@ StreamMeasurement SparkStream::measure(const measurement::StoppingRule& rule) {
   };
   return measure_batches(next_batch, rule, start_s,
                          std::chrono::duration<double>(origin_.time_since_epoch()).count());
+}
+
+std::map<std::string, double> SparkStream::phases_s() const {
+  std::map<std::string, double> means;
+  const double share = 1e-3 / static_cast<double>(phases_ms_.size());
+  for (const auto& phases : phases_ms_)
+    for (const auto& [name, ms] : phases) means[name] += ms * share;
+  return means;
 }
 
 double SparkStream::since_start_s(Clock::time_point time) const {

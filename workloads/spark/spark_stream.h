@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +64,9 @@ class SparkStream final : public MeasurableStream {
   /// The mean time that Spark takes for a micro-batch without images.
   double empty_s() const { return empty_s_; }
 
+  /// The mean times of the phases of the last measurement's micro-batches, by Spark's names.
+  std::map<std::string, double> phases_s() const;
+
  private:
   MicroBatch next();
 
@@ -70,6 +74,7 @@ class SparkStream final : public MeasurableStream {
   double interval_s_;
   Clock::time_point origin_ = {};
   double empty_s_ = 0;
+  std::vector<std::map<std::string, double>> phases_ms_;  ///< of each micro-batch measured
 };
 
 }  // namespace doetune::workloads

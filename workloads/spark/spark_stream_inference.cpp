@@ -88,6 +88,7 @@ Result run(const Request& request) {
   Result result = stream_result(measured, request.repeats, configuration.executors);
   add_spark_time(measured, result);
   result.notes["empty_micro_batch_s"] = stream.empty_s();
+  result.notes["phases_s"] = stream.phases_s();
   result.notes["executors"] = configuration.executors;
   result.notes["threads_per_executor"] = configuration.threads;
   result.notes["channels"] = plan.channels;
