@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,23 @@ class SparkStream(unittest.TestCase):
     def test_no_spark(self):
         errors = self.result(self.start(submit="/nowhere/spark-submit"), code=1)
         self.assertIn("The workload needs Spark", errors)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs another user")
+    def test_an_application_serves_its_own_user_alone(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        server = subprocess.Popen([WORKLOADS / "spark-stream-inference", "--serve", f"127.0.0.1:{port}"],
+                                  stderr=subprocess.DEVNULL, env=self.environment, start_new_session=True)
+        self.addCleanup(os.killpg, server.pid, signal.SIGKILL)
+        ask = ["bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo '{{}}' >&3 && cat <&3"]
+        until = time.monotonic() + 120
+        while subprocess.run(ask, capture_output=True).returncode != 0 and time.monotonic() < until:
+            time.sleep(0.3)
+        own = subprocess.run(ask, capture_output=True, text=True, timeout=60)
+        other = subprocess.run(ask, capture_output=True, text=True, timeout=60, user=65534)
+        self.assertIn("error", own.stdout)  # the question is empty
+        self.assertEqual(other.stdout, "")
 
     def test_one_application_serves_the_runs_of_a_whole_plot(self):
         settings = {name: value for name, value in SETTINGS.items()

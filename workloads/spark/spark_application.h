@@ -5,7 +5,8 @@
 
 namespace doetune::workloads {
 
-/// Arguments: `listen HOST PORT`, to serve one stream after another, or `connect HOST PORT`, for
+/// Arguments: `listen HOST PORT`, to serve one stream after another, for processes of the same user
+/// on this machine, or `connect HOST PORT`, for
 /// one. Both sides exchange lines of JSON. The other side asks
 ///
 ///   {"folder", "library", "configuration", "executors", "interval", "realtime", "queue_limit"}
@@ -257,19 +258,29 @@ def say(connection, message):
     connection.sendall(json.dumps(message).encode() + b"\n")
 
 
+def is_own(connection):
+    """Whether the other side is a process of the same user on this machine: what it asks is executed."""
+    def written(address):
+        return f"{int.from_bytes(socket.inet_aton(address[0]), sys.byteorder):08X}:{address[1]:04X}"
+
+    ends = [written(connection.getpeername()), written(connection.getsockname())]
+    with open("/proc/net/tcp") as table:
+        return any(row.split()[1:3] == ends and int(row.split()[7]) == os.getuid() for row in table)
+
+
 def serve(spark, connection):
     """One stream, until the other side closes the connection."""
-    line = connection.makefile().readline()
-    if not line:  # somebody looked whether this listens
-        connection.close()
-        return
-    asked, stream = json.loads(line), None
+    stream = None
     try:
-        stream = Stream(spark, asked, connection)
+        connection.settimeout(60)
+        line = connection.makefile().readline()
+        if not line:
+            return  # somebody looked whether this listens
+        connection.settimeout(None)
+        stream = Stream(spark, json.loads(line), connection)
         stream.execute()
-    except OSError as gone:
-        if not isinstance(gone, (ConnectionResetError, BrokenPipeError)):
-            say(connection, {"error": str(gone), "infeasible": False})
+    except (ConnectionResetError, BrokenPipeError, TimeoutError):
+        pass  # nobody listens any more
     except Exception as error:
         why = sentence(error)
         infeasible = INFEASIBLE in why
@@ -294,7 +305,10 @@ def main():
     else:
         with socket.create_server((host, int(port))) as server:
             while True:
-                serve(spark, server.accept()[0])
+                connection = server.accept()[0]
+                if is_own(connection):
+                    serve(spark, connection)
+                connection.close()
 
 
 try:
