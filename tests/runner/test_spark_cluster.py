@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-from cluster_study import ClusterTest
+from cluster_study import ASK, ClusterTest
 from spark_environment import QUICK_OPTIONS, install_spark, processes_of
 
 # With two executors of one processor each.
@@ -53,6 +53,12 @@ class SparkTest(ClusterTest):
         self.check_complete(study)
         self.assertIn("Spark's application has ended", study.words())
         self.assertEqual(processes_of("", study.directory), [])
+
+    def test_servers_of_whole_plots(self):
+        study = self.study(6, script=ASK, servers=True)
+        (study.path / "dying").touch()
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_served(study)
 
     def test_a_master_that_is_not_there(self):
         study = self.study(2, {**LOCAL, "master": "spark://127.0.0.1:9"})
