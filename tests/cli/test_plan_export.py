@@ -112,7 +112,7 @@ class PlanExport(CliCase):
         searched = "concurrency: {low: 1, high: 64, search: largest, limits: {requests_per_second: \">= 1\"}}"
         self.write("searched.yaml", STUDY.replace("concurrency: {low: 1, high: 64, type: integer, scale: log2}", searched)
                    .replace("responses:\n", "responses:\n  concurrency: {}\n"))
-        self.doetune("plan", "searched.yaml")
+        self.doetune("plan", "--elsewhere", "searched.yaml")
         self.assertIn("search the largest concurrency",
                       self.doetune("export", "searched", "--to", "llm-d", expect=3).stderr)
         (self.directory / "elsewhere.csv").write_text("requests_per_second\n3\n")

@@ -118,7 +118,8 @@ class Servers(CliCase):
         """Most for the load is 4 instances and a batch of 16; a server has up to four runs in a row."""
         plain = [line for line in STUDY.splitlines() if not line.startswith(("model", "design"))]
         self.write("tune.yaml", "\n".join(plain) + "\n")
-        self.doetune("tune", "tune.yaml", "--budget", 18)
+        # Times are measured: confirmation runs may disagree with what a disturbed run was, code 8.
+        self.doetune("tune", "tune.yaml", "--budget", 18, expect=(0, 8))
         self.check_no_process_is_left()
         rows = self.rows()
         self.assertEqual({row["status"] for row in rows}, {"completed"})

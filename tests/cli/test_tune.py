@@ -205,8 +205,8 @@ class Tune(CliCase):
     def test_a_budget_of_gpu_time_or_energy(self):
         self.assertIn("use no GPUs", self.error_of("tune", "tune.yaml", "--gpu-time", "1h", expect=2))
         for energy in ("much", "5", "-1 J", "5 kW"):
-            self.assertIn("--energy: expected an energy", self.error_of("tune", "tune", "--energy", energy, expect=2))
-        done = self.doetune("tune", "tune", "--budget", 16, "--energy", "2 kWh")
+            self.assertIn("--energy: expected an energy", self.error_of("tune", "tune.yaml", "--energy", energy, expect=2))
+        done = self.doetune("tune", "tune.yaml", "--budget", 16, "--energy", "2 kWh")
         self.assertIn("no run has recorded the power", done.stderr)  # telemetry is off
         # Runs that are told of a GPU each use its time.
         self.write("gpus.yaml", STUDY.replace("run: {", "run: {gpus_per_run: 1, ") + "study: gpus\n")
