@@ -31,7 +31,7 @@ def install_spark(program):
     if not (environment / "installed").exists():
         subprocess.run([sys.executable, "-m", "venv", environment], check=True)
         installed = subprocess.run([environment / "bin/python3", "-m", "pip", "install", "-q",
-                                    "pyspark==3.5.1", "pyarrow", "pandas<3"], text=True, capture_output=True)
+                                    "pyspark==3.5.1", "pyarrow==26.0.1", "pandas==2.3.3"], text=True, capture_output=True)
         if installed.returncode != 0:
             print(f"skipped: Spark cannot be installed here: {installed.stderr[-300:]}")
             sys.exit(SKIPPED)
