@@ -21,20 +21,24 @@ fs::path own_folder() {
                                    : fs::read_symlink("/proc/self/exe").parent_path();
 }
 
-fs::path path_of(const OptionalLibrary& library) {
-  const auto here = own_folder();
-  for (const auto& folder : {here, here.parent_path()})
-    if (fs::exists(folder / library.file)) return folder / library.file;
-  throw NoDevice(fmt::format(
-      "there is no {}: {} is not in {} (the package {} has it; a build makes "
-      "it where it finds {})",
-      library.offers, library.file, here.parent_path().string(), library.package, library.needs));
-}
-
 }  // namespace
 
+fs::path own_library(const char* file) {
+  const fs::path here = own_folder();
+  for (const auto& folder : {here, here.parent_path()})
+    if (fs::exists(folder / file)) return folder / file;
+  return {};
+}
+
 void* open_library(const OptionalLibrary& library) {
-  void* opened = ::dlopen(path_of(library).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const fs::path file = own_library(library.file);
+  if (file.empty())
+    throw NoDevice(
+        fmt::format("there is no {}: {} is not in {} (the package {} has it; a build makes "
+                    "it where it finds {})",
+                    library.offers, library.file, own_folder().parent_path().string(),
+                    library.package, library.needs));
+  void* opened = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr)
     throw NoDevice(fmt::format("the {} cannot be loaded: {}", library.offers, ::dlerror()));
   void* entry = ::dlsym(opened, library.entry);

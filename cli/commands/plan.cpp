@@ -130,8 +130,8 @@ int command_plan(const Command& command, const Arguments& arguments) {
   const std::filesystem::path path = options.text("output", file.stem().string());
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   const Programs programs = options.has("elsewhere") ? Programs::kElsewhere : Programs::kHere;
-  check_program({path, study, one_run(study), "", folder},
-                programs);  // before the search for a design
+  // Before the search for a design, which may take long.
+  check_program({path, study, one_run(study), "", folder}, programs);
   study::Plan plan = study::make_plan(study);
   if (!costs.empty()) plan.notes.push_back(costs);
   check_program({path, study, plan, "", folder}, programs);

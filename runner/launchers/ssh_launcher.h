@@ -43,7 +43,7 @@ class SshLauncher : public ClientLauncher {
   void start_waiting(const std::string& host);
   void copied(const std::string& host, const ClientAnswer& answer);
 
-  std::optional<study::SshStage> stage_;
+  const std::optional<study::SshStage>& stage_;          ///< of the request
   std::string folder_;                                   ///< on each host; empty without a stage
   std::filesystem::path files_from_;                     ///< the folder of the study file
   std::map<std::string, Copied> copied_;                 ///< by host

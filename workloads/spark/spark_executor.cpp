@@ -13,13 +13,6 @@
 namespace doetune::workloads {
 namespace {
 
-CompileOptions compile_options(const SparkConfiguration& configuration) {
-  const Inputs& in = configuration.request.inputs;
-  return {in.integer("batch_size"), precision_named(in.text("precision")), configuration.threads,
-          static_cast<float>(in.number("confidence_threshold")),
-          static_cast<float>(in.number("overlap_threshold"))};
-}
-
 Mapping weights_of(const Request& request) {
   const FileDescriptor file = shared_weights(request, network_of(request.inputs));
   return Mapping(file.get(), Access::read_only);
@@ -86,8 +79,9 @@ double CodedImages::take_busy_s() { return std::exchange(busy_s_, 0); }
 SparkExecutor::SparkExecutor(const SparkConfiguration& configuration)
     : weights_(weights_of(configuration.request)),
       engine_(make_engine(resolve_device(configuration.request.inputs.text("device")))),
-      network_(engine_->compile(network_of(configuration.request.inputs), weights_.floats(),
-                                compile_options(configuration))),
+      network_(
+          engine_->compile(network_of(configuration.request.inputs), weights_.floats(),
+                           compile_options(configuration.request.inputs, configuration.threads))),
       pipeline_(*network_, images_, configuration.request.inputs.integer("batch_size"),
                 [this](std::vector<Detection> found) { boxes_.push_back(std::move(found)); }) {
   omp_set_num_threads(configuration.threads);

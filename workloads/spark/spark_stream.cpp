@@ -1,7 +1,6 @@
 #include "workloads/spark/spark_stream.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <netdb.h>
 #include <poll.h>
@@ -11,13 +10,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <iostream>
+#include <iterator>
 #include <memory>
 #include <sstream>
 #include <system_error>
 
 #include "base/files.h"
 #include "workloads/cache.h"
+#include "workloads/optional_library.h"
 #include "workloads/spark/spark_application.h"
 #include "workloads/workloads.h"
 
@@ -28,17 +28,10 @@ namespace fs = std::filesystem;
 
 constexpr auto kEnd = std::chrono::seconds(10);         // for the application, before it is killed
 constexpr auto kLook = std::chrono::milliseconds(200);  // between two looks at the application
-constexpr std::string_view kLibrary = "libdoetune_spark.so";
+constexpr const char* kLibrary = "libdoetune_spark.so";
 
 [[noreturn]] void fail(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
-}
-
-fs::path library_path() {
-  const auto here = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const auto& folder : {here, here.parent_path()})
-    if (fs::exists(folder / kLibrary)) return folder / kLibrary;
-  throw std::runtime_error(fmt::format("{} is not in {}", kLibrary, here.parent_path().string()));
 }
 
 /// A new folder that driver and executors share: in the input `folder`, else beside the result.
@@ -242,9 +235,11 @@ void SparkApplication::start(const SparkConfiguration& configuration) {
 
 void SparkApplication::ask(const SparkConfiguration& configuration) {
   const Inputs& in = configuration.request.inputs;
+  const fs::path library = own_library(kLibrary);
+  if (library.empty()) throw std::runtime_error(fmt::format("{} is not installed", kLibrary));
   const Json asked = {
       {"folder", folder_.string()},
-      {"library", library_path().string()},
+      {"library", library.string()},
       {"configuration", to_text(configuration)},
       {"executors", configuration.executors},
       {"interval", in.number("interval")},

@@ -14,6 +14,7 @@
 #include "workloads/spark/spark_stream.h"
 #include "workloads/stream/stream_inputs.h"
 #include "workloads/stream/stream_result.h"
+#include "workloads/timing/measured.h"
 #include "workloads/timing/stopping_rule.h"
 #include "workloads/workloads.h"
 
@@ -59,28 +60,23 @@ std::vector<Response> responses() {
 void add_spark_time(const std::vector<StreamMeasurement>& measured, Result& result) {
   std::vector<double> means;
   for (const StreamMeasurement& measurement : measured) {
-    double sum_s = 0;
-    for (const MicroBatch& batch : measurement.batches)
-      sum_s += batch.processing_s() - batch.longest_share_s;
-    means.push_back(sum_s / static_cast<double>(measurement.batches.size()));
+    const auto spark_s = each<MicroBatch>(measurement.batches, [](const MicroBatch& batch) {
+      return batch.processing_s() - batch.longest_share_s;
+    });
+    means.push_back(sum(spark_s) / static_cast<double>(spark_s.size()));
   }
-  double sum_s = 0;
-  for (const double mean : means) sum_s += mean;
-  result.responses["spark_time"] = sum_s / static_cast<double>(means.size());
+  result.responses["spark_time"] = sum(means) / static_cast<double>(means.size());
   if (means.size() > 1) result.repeats["spark_time"] = means;
 }
 
 Result run(const Request& request) {
   const Inputs& in = request.inputs;
-  constexpr double kReserve = 0.95;  // of the time limit; the rest is for shutting down
-  const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                           std::chrono::duration<double>(limit_s));
+                                           std::chrono::duration<double>(usable_time_s(request)));
   auto rule = stopping_rule(request, in.integer("batches"));
   rule.quantiles = quantiles_of(request.responses);
   const StreamPlan plan = stream_plan(request);
-  if (in.text("arrival") == "realtime" && rule.adaptive())
-    check_time(rule, plan, std::min(limit_s, rule.max_s.value_or(limit_s)));
+  check_time(request, rule, plan);
   const SparkConfiguration configuration = spark_configuration(request);
   SparkStream stream(configuration, deadline);
   stream.warm_up(in.number("warmup"));

@@ -147,8 +147,7 @@ JobPlan job_plan(const Inputs& in, const ImageSet& data, const std::vector<FileD
 Result run_static_inference(const Request& request) {
   const Inputs& in = request.inputs;
   const Clock::time_point start = Clock::now();
-  constexpr double kReserve = 0.95;  // of the time limit; the rest is for shutting down
-  const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
+  const double limit_s = usable_time_s(request);
   const auto deadline =
       start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
   const Network network = network_of(in);

@@ -40,7 +40,7 @@ ShareReport Executor::process(std::int64_t k, int channels) {
   config_.plan.channels = channels;
   std::vector<StreamFrame> frames = share(k);
   const std::size_t images = frames.size();
-  pipeline_.prepare_for(images);
+  pipeline_.prepare_for(images);  // while no decoder takes its time
   decoders_.begin(std::move(frames), k != next_);
   ShareReport report = pipeline_.process(images);
   report.micro_batch = k;

@@ -6,6 +6,7 @@
 
 #include "workloads/processes/cpus.h"
 #include "workloads/shared_inputs.h"
+#include "workloads/stream/stream_inputs.h"
 
 namespace doetune::workloads {
 namespace {
@@ -19,10 +20,7 @@ ExecutorConfig executor_config(const Request& request, const Placement& placed) 
   config.input_size = in.integer("input_size");
   config.device = placed.device;
   if (placed.sharing == "green") config.engine.parts = placed.executors_per_gpu;
-  config.compile = {in.integer("batch_size"), precision_named(in.text("precision")),
-                    std::max(1, threads_of(request) / config.executors),
-                    static_cast<float>(in.number("confidence_threshold")),
-                    static_cast<float>(in.number("overlap_threshold"))};
+  config.compile = compile_options(in, std::max(1, threads_of(request) / config.executors));
   config.decoders = in.integer("decoders");
   config.decode_on_gpu = in.text("decode_on") == "gpu";
   return config;

@@ -127,15 +127,12 @@ Result measure_sustained(ExecutorPool& pool, StreamPlan& plan, const Measuring& 
 
 Result run_stream_inference(const Request& request) {
   const Inputs& in = request.inputs;
-  constexpr double kReserve = 0.95;  // of the time limit; the rest is for shutting down
-  const double limit_s = kReserve * request.time_limit_s.value_or(1e9);
-  const Measuring measuring_at = measuring(request, Clock::now() + to_duration(limit_s));
+  const Measuring measuring_at =
+      measuring(request, Clock::now() + to_duration(usable_time_s(request)));
   const Placement placed = placement(request);
   const ClipSpec spec = clip_spec(request);
   StreamPlan plan = stream_plan(request);
-  const measurement::StoppingRule& rule = measuring_at.rule;
-  if (measuring_at.realtime && rule.adaptive())
-    check_time(rule, plan, std::min(limit_s, rule.max_s.value_or(limit_s)));
+  check_time(request, measuring_at.rule, plan);
   const Precision precision = precision_named(in.text("precision"));
   const auto peak_rates = peak_rates_for(request, precision);
   Session session(request, placed, plan, spec);

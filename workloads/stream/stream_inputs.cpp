@@ -8,6 +8,7 @@
 #include "runner/measurement/quantile.h"
 #include "workloads/shared_inputs.h"
 #include "workloads/timing/roofline.h"
+#include "workloads/timing/stopping_rule.h"
 
 namespace doetune::workloads {
 namespace {
@@ -148,7 +149,17 @@ StreamPlan stream_plan(const Request& request) {
   return plan;
 }
 
-void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double max_s) {
+CompileOptions compile_options(const Inputs& inputs, int threads) {
+  return {inputs.integer("batch_size"), precision_named(inputs.text("precision")), threads,
+          static_cast<float>(inputs.number("confidence_threshold")),
+          static_cast<float>(inputs.number("overlap_threshold"))};
+}
+
+void check_time(const Request& request, const measurement::StoppingRule& rule,
+                const StreamPlan& plan) {
+  if (request.inputs.text("arrival") != "realtime" || !rule.adaptive()) return;
+  const double limit_s = usable_time_s(request);
+  const double max_s = std::min(limit_s, rule.max_s.value_or(limit_s));
   for (const double q : rule.quantiles) {
     const std::size_t needed = measurement::min_count(q);
     if (static_cast<double>(needed) * plan.interval <= max_s) continue;

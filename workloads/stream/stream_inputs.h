@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runner/measurement/measurement.h"
+#include "workloads/engines/engine.h"
 #include "workloads/protocol/protocol.h"
 #include "workloads/stream/stream_plan.h"
 #include "workloads/video/clip.h"
@@ -22,8 +23,12 @@ ClipSpec clip_spec(const Request& request);
 /// UsageError where a micro-batch has no image, or a camera sends too few.
 StreamPlan stream_plan(const Request& request);
 
-/// Throws UsageError where `max_s` is too short for the number of micro-batches that a requested
-/// percentile needs.
-void check_time(const measurement::StoppingRule& rule, const StreamPlan& plan, double max_s);
+/// Throws UsageError where a stream in real time, measured until it is precise, is too short for
+/// the number of micro-batches that a requested percentile needs.
+void check_time(const Request& request, const measurement::StoppingRule& rule,
+                const StreamPlan& plan);
+
+/// How each of the executors compiles the network, with so many CPU threads.
+CompileOptions compile_options(const Inputs& inputs, int threads);
 
 }  // namespace doetune::workloads

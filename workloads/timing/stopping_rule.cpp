@@ -19,10 +19,13 @@ measurement::StoppingRule stopping_rule(const Request& request, int min_count) {
   return rule;
 }
 
+double usable_time_s(const Request& request) {
+  return kReserve * request.time_limit_s.value_or(1e9);
+}
+
 std::optional<double> deadline_s(const Request& request, Clock::time_point start) {
   if (!request.time_limit_s) return std::nullopt;
-  return std::chrono::duration<double>(start.time_since_epoch()).count() +
-         kReserve * *request.time_limit_s;
+  return std::chrono::duration<double>(start.time_since_epoch()).count() + usable_time_s(request);
 }
 
 }  // namespace doetune::workloads
