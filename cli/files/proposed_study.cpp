@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include "study/argument_template.h"
 #include "study/error.h"
@@ -76,6 +78,13 @@ std::vector<Column> usable_columns(const RunTable& table) {
   return all;
 }
 
+/// Whether there are three or more, each at least twice the one before.
+bool doubles(const std::vector<double>& numbers) {
+  return numbers.size() > 2 &&
+         std::adjacent_find(numbers.begin(), numbers.end(),
+                            [](double a, double b) { return b < 2 * a; }) == numbers.end();
+}
+
 std::string factor_text(const Column& column) {
   if (column.numbers.empty()) {
     std::vector<std::string> levels;
@@ -85,26 +94,41 @@ std::string factor_text(const Column& column) {
   const double low = column.numbers.front(), high = column.numbers.back();
   const bool whole = std::all_of(column.numbers.begin(), column.numbers.end(),
                                  [](double x) { return x == std::round(x); });
-  const std::string scale = low > 0 && high >= 8 * low ? ", scale: log2" : "";
+  const std::string scale =
+      low > 0 && (high >= 8 * low || doubles(column.numbers)) ? ", scale: log2" : "";
   if (column.numbers.size() <= kFewLevels)
     return fmt::format("{{levels: [{}]{}}}", fmt::join(column.numbers, ", "), scale);
   return fmt::format("{{low: {}, high: {}{}{}}}", low, high, whole ? ", type: integer" : "", scale);
 }
 
-template <std::size_t n>
-bool contains_any(const std::string& name, const std::array<std::string_view, n>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return name.find(word) != std::string::npos; });
+/// How well a name tells that more of it, or less, is better; the words that tell most come first.
+using HintWords = std::span<const std::string_view>;
+constexpr std::array<std::string_view, 6> kMore{"goodput",  "throughput", "accuracy",
+                                                "tokens_s", "per_s",      "score"};
+constexpr std::array<std::string_view, 9> kLess{"ttft", "latency", "e2el", "tpot",    "itl",
+                                                "loss", "error",   "time", "duration"};
+
+/// The rank of a name among words, of which a tail percentile comes first; empty if it has none.
+std::optional<std::size_t> rank_of(const std::string& name, HintWords words) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  const auto word = std::find_if(words.begin(), words.end(), has);
+  if (word == words.end()) return std::nullopt;
+  return 2 * static_cast<std::size_t>(word - words.begin()) + (has("p9") ? 0 : 1);
 }
 
-/// The goal that a name suggests; empty if none.
-std::string goal_of(const std::string& name) {
-  constexpr std::array<std::string_view, 6> kMore{"throughput", "per_s", "goodput",
-                                                  "accuracy",   "score", "tokens_s"};
-  constexpr std::array<std::string_view, 9> kLess{"latency", "ttft", "tpot",     "itl",  "time",
-                                                  "e2el",    "loss", "duration", "error"};
-  if (contains_any(name, kMore)) return "maximize";
-  return contains_any(name, kLess) ? "minimize" : "";
+/// The metric whose name tells most that it is a goal; null if none does.
+const Column* goal_among(const std::vector<Column>& columns, HintWords words,
+                         HintWords others = {}) {
+  const Column* best = nullptr;
+  for (const Column& column : columns) {
+    if (column.role == ColumnRole::kParameter || column.numbers.empty() ||
+        rank_of(column.name, others)) {
+      continue;
+    }
+    const auto rank = rank_of(column.name, words);
+    if (rank && (!best || *rank < *rank_of(best->name, words))) best = &column;
+  }
+  return best;
 }
 
 }  // namespace
@@ -113,16 +137,18 @@ std::string propose_study(const RunTable& table, const std::string& name,
                           const std::vector<std::string>& files) {
   std::string factors, responses, others, command = "doetune import " + name + ".yaml";
   for (const std::string& file : files) command += " " + study::shell_quoted(file);
-  std::set<std::string> goals;
-  for (const Column& column : usable_columns(table)) {
+  const std::vector<Column> columns = usable_columns(table);
+  const Column* const most = goal_among(columns, kMore);
+  const Column* const least = goal_among(columns, kLess, kMore);
+  for (const Column& column : columns) {
     if (!table.reported && column.name != column.theirs)
       command += " --column " + study::shell_quoted(column.name + "=" + column.theirs);
     if (column.role == ColumnRole::kParameter) {
       factors += fmt::format("  {}: {}\n", column.name, factor_text(column));
     } else if (!column.numbers.empty()) {
-      const std::string goal = goal_of(column.name);
-      if (!goal.empty() && goals.insert(goal).second)
-        responses += fmt::format("  {}: {{goal: {}}}\n", column.name, goal);
+      if (&column == most || &column == least)
+        responses += fmt::format("  {}: {{goal: {}}}\n", column.name,
+                                 &column == most ? "maximize" : "minimize");
       else
         others += fmt::format("  # {}: {{}}\n", column.name);
     }

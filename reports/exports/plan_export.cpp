@@ -78,8 +78,11 @@ void add_settings(const Study& study, const PlannedRun& run, bool of_server,
   }
 }
 
-// `doetune import` finds the number of a run by this name.
+// `doetune import` finds the numbers of runs by these names.
 std::string run_name(const PlannedRun& run) { return fmt::format("run-{:04}", run.run); }
+std::string server_name(const std::vector<PlannedRun>& plot) {
+  return fmt::format("runs-{:04}-{:04}", plot.front().run, plot.back().run);
+}
 std::string plot_name(std::size_t plot) { return fmt::format("plot-{:04}", plot + 1); }
 
 /// The value of a placeholder in a run: a factor's setting or a fixed setting.
@@ -159,7 +162,7 @@ std::vector<ExportedFile> export_vllm_sweep(const StudyDirectory& directory,
   Json servers = Json::array(), runs = Json::array();
   const auto plots = plots_of(directory);
   for (std::size_t plot = 0; plot < plots.size(); ++plot) {
-    Json server{{"_benchmark_name", plot_name(plot)}, {"seed", plot + 1}};
+    Json server{{"_benchmark_name", server_name(plots[plot])}, {"seed", plot + 1}};
     server.update(server_record(study, plots[plot].front()));
     servers.push_back(std::move(server));
     for (const PlannedRun& run : plots[plot]) {
@@ -176,7 +179,7 @@ std::vector<ExportedFile> export_vllm_sweep(const StudyDirectory& directory,
       "is sent, and how much.\nexec vllm bench sweep serve --serve-cmd {} \\\n  --bench-cmd {} \\\n"
       "  --serve-params serve-params.json --bench-params bench-params.json --link-vars seed=seed "
       "\\\n"
-      "  --output-dir results \"$@\"\n",
+      "  --num-runs 1 --continue-on-error --output-dir results \"$@\"\n",
       study.name, study::shell_quoted(serve_command(study, first)),
       study::shell_quoted(fmt::format("vllm bench serve{} --dataset-name random",
                                       model.starts_with('{') ? "" : " --model " + model)));

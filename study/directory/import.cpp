@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "study/directory/results.h"
 #include "study/directory/tell.h"
@@ -42,15 +43,44 @@ RunRecord record_of(const Study& study, const PlannedRun& run, const TableRow& r
   return record;
 }
 
+/// The number at a position of a text, which is moved behind it; empty if there is none.
+std::optional<int> number_at(const std::string& text, std::size_t& at) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number);
+  if (error != std::errc() || number < 1) return std::nullopt;
+  at = static_cast<std::size_t>(end - text.data());
+  return number;
+}
+
 /// The number after the last "run-" of a path.
 std::optional<int> run_named_by(const std::string& path) {
-  constexpr std::string_view kMark = "run-";
-  const std::size_t at = path.rfind(kMark);
+  std::size_t at = path.rfind("run-");
   if (at == std::string::npos) return std::nullopt;
-  int run = 0;
-  const char* const begin = path.data() + at + kMark.size();
-  const auto [end, error] = std::from_chars(begin, path.data() + path.size(), run);
-  return error == std::errc() && run > 0 ? std::optional(run) : std::nullopt;
+  return number_at(path, at += 4);
+}
+
+/// The first and last run of a server that a path names: "runs-3-4".
+std::optional<std::pair<int, int>> server_named_by(const std::string& path) {
+  std::size_t at = path.rfind("runs-");
+  if (at == std::string::npos) return std::nullopt;
+  const auto first = number_at(path, at += 5);
+  if (!first || at >= path.size() || path[at] != '-') return std::nullopt;
+  const auto last = number_at(path, ++at);
+  if (!last || *last < *first) return std::nullopt;
+  return std::pair(*first, *last);
+}
+
+/// The runs of the plan whose results a row of the table is; of a server that failed, all that no
+/// other row reports.
+std::vector<int> runs_of(const RunRow& row, int planned, const std::set<int>& reported) {
+  if (const auto run = run_named_by(row.place)) return {*run};
+  std::vector<int> runs;
+  const auto server = server_named_by(row.place);
+  for (int run = server ? server->first : 1; server && run <= std::min(server->second, planned);
+       ++run) {
+    if (!reported.contains(run)) runs.push_back(run);
+  }
+  return runs;
 }
 
 ToldRun told_by(const Study& study, const RunTable& table, const RunRow& row, int run) {
@@ -90,19 +120,26 @@ ImportedRuns import_table(const Study& study, const RunTable& table,
 
 ImportedResults import_planned(const StudyDirectory& directory, const RunTable& table) {
   ImportedResults imported;
+  const auto planned = static_cast<int>(directory.plan.runs.size());
+  std::set<int> reported;
+  for (const RunRow& row : table.rows) {
+    if (const auto run = run_named_by(row.place)) reported.insert(*run);
+  }
   bool any = false;
   for (const RunRow& row : table.rows) {
-    const auto run = run_named_by(row.place);
-    if (!run) {
+    if (run_named_by(row.place) || server_named_by(row.place)) {
+      any = true;
+    } else {
       imported.warnings.push_back(fmt::format(
           "{}: no folder or file of its path is named run-N; it is left out", row.place));
-      continue;
     }
-    any = true;
-    try {
-      if (tell_run(directory, told_by(directory.study, table, row, *run))) ++imported.recorded;
-    } catch (const StudyError& error) {
-      imported.warnings.push_back(fmt::format("{}: {}; it is left out", row.place, error.what()));
+    for (const int run : runs_of(row, planned, reported)) {
+      reported.insert(run);
+      try {
+        if (tell_run(directory, told_by(directory.study, table, row, run))) ++imported.recorded;
+      } catch (const StudyError& error) {
+        imported.warnings.push_back(fmt::format("{}: {}; it is left out", row.place, error.what()));
+      }
     }
   }
   if (!any) {

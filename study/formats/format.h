@@ -22,6 +22,8 @@ struct ResultFormat {
   void (*read)(const ResultFile& file, RunTable& table);
   /// Whether a file of a folder only repeats what others of it report; may be null.
   bool (*repeats_others)(const std::filesystem::path& file) = nullptr;
+  /// What only all runs together tell, once they are read; may be null.
+  void (*complete)(RunTable& table) = nullptr;
 };
 
 std::span<const ResultFormat> result_formats();

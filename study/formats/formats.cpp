@@ -96,6 +96,7 @@ class ResultReader {
                                                       sources_.paths.front().string(), names())
                                         : warnings.front());
     }
+    if (results_.format && results_.format->complete) results_.format->complete(results_.table);
     return std::move(results_);
   }
 

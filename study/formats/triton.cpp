@@ -1,6 +1,9 @@
 // Triton Model Analyzer 1.58: metrics-model-inference.csv, a row for each configuration and load.
 // Source: its model_analyzer/result/result_table_manager.py.
 
+#include <algorithm>
+#include <map>
+
 #include "study/formats/csv_runs.h"
 #include "study/formats/format.h"
 
@@ -36,9 +39,32 @@ void read_triton(const ResultFile& file, RunTable& table) {
   });
 }
 
+/// A table has no column of the batching's delay and of other parameters. Where configurations
+/// differ in nothing that it lists, their name is a parameter.
+void tell_configurations_apart(RunTable& table) {
+  const auto index_of = [&](const std::string& name) {
+    const auto is_named = [&](const RunColumn& column) { return column.name == name; };
+    return static_cast<std::size_t>(
+        std::find_if(table.columns.begin(), table.columns.end(), is_named) - table.columns.begin());
+  };
+  const std::size_t path = index_of("Model Config Path");
+  std::map<std::vector<std::string>, std::string> configurations;  // by all parameters
+  for (const RunRow& run : table.rows) {
+    std::vector<std::string> parameters;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].role == ColumnRole::kParameter) parameters.push_back(table.cell(run, i));
+    }
+    const std::string& name = table.cell(run, path);
+    if (configurations.emplace(std::move(parameters), name).first->second == name) continue;
+    table.columns[path].role = ColumnRole::kParameter;
+    return;
+  }
+}
+
 }  // namespace
 
-const ResultFormat kTritonFormat{"triton", "Triton Model Analyzer's metrics-model-inference.csv",
-                                 is_triton, read_triton};
+const ResultFormat kTritonFormat{"triton",  "Triton Model Analyzer's metrics-model-inference.csv",
+                                 is_triton, read_triton,
+                                 nullptr,   tell_configurations_apart};
 
 }  // namespace doetune::study

@@ -1,10 +1,11 @@
 // vLLM 0.33: `vllm bench serve --save-result` and --append-result (a JSON object a run), and `vllm
-// bench sweep serve` (run=N.json, *.failure.json, summary.json, summary.csv).
-// Source: its vllm/benchmarks/serve.py and sweep/serve.py.
+// bench sweep serve` (run=N.json, run=N.failure.json, SERVE-*-failure.json, summary.json,
+// summary.csv). Source: its vllm/benchmarks/serve.py and sweep/serve.py.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "study/formats/csv_runs.h"
 #include "study/formats/format.h"
@@ -33,8 +34,8 @@ constexpr std::array<std::string_view, 14> kMeasured{"duration",
                                                      "input_sequence_throughput"};
 
 /// What identifies a run and is not varied.
-constexpr std::array<std::string_view, 7> kIdentity{
-    "date", "endpoint_type", "tokenizer_id", "label", "run_number", "_benchmark_name", ""};
+constexpr std::array<std::string_view, 8> kIdentity{
+    "date", "endpoint_type", "tokenizer_id", "label", "run_number", "_benchmark_name", "seed", ""};
 
 ColumnRole role_of_vllm(const std::string& name) {
   const auto is_among = [&](const auto& names) {
@@ -120,15 +121,59 @@ void read_vllm(const ResultFile& file, RunTable& table) {
   });
 }
 
-/// A sweep's summaries hold its runs once more; the warm-up is not a measurement.
+/// A sweep's summaries hold its runs once more, the warm-up is not a measurement, and a failure
+/// beside the run's result is that of an attempt before it, or came after the measurement.
 bool repeats_vllm_runs(const std::filesystem::path& file) {
-  return file.stem() == "summary" || file.stem() == "warmup";
+  const std::filesystem::path stem = file.stem();
+  if (stem == "summary" || stem == "warmup") return true;
+  return stem.extension() == ".failure" &&
+         std::filesystem::exists(file.parent_path() / stem.stem().concat(".json"));
+}
+
+bool is_failed_server(const RunRow& run) {
+  const std::string name = std::filesystem::path(run.place).filename().string();
+  return run.status && name.starts_with("SERVE") && name.find("-failure.json") != name.npos;
+}
+
+/// The parameters of a run that a failed server does not name: those of the load.
+std::vector<std::string> load_of(const RunTable& table, const RunRow& run, const RunRow& server) {
+  std::vector<std::string> load(table.columns.size());
+  for (std::size_t i = 0; i < load.size(); ++i) {
+    if (table.columns[i].role == ColumnRole::kParameter && table.cell(server, i).empty())
+      load[i] = table.cell(run, i);
+  }
+  return load;
+}
+
+/// A server that did not start fails under each load that was applied to the others.
+void add_loads_of_failed_servers(RunTable& table) {
+  std::vector<RunRow> rows;
+  for (const RunRow& server : table.rows) {
+    std::set<std::vector<std::string>> loads;
+    for (const RunRow& run : table.rows) {
+      if (is_failed_server(server) && !is_failed_server(run))
+        loads.insert(load_of(table, run, server));
+    }
+    if (loads.empty()) rows.push_back(server);
+    for (const std::vector<std::string>& load : loads) {
+      RunRow& run = rows.emplace_back(server);
+      run.cells.resize(load.size());
+      for (std::size_t i = 0; i < load.size(); ++i) {
+        if (!load[i].empty()) run.cells[i] = load[i];
+      }
+    }
+  }
+  table.rows = std::move(rows);
 }
 
 }  // namespace
 
 const ResultFormat kVllmFormat{
-    "vllm", "vllm bench serve's JSON or JSON lines, and vllm bench sweep's folder", is_vllm,
-    read_vllm, repeats_vllm_runs};
+    "vllm",
+    "vllm bench serve's JSON or JSON lines, and vllm bench sweep's folder",
+    is_vllm,
+    read_vllm,
+    repeats_vllm_runs,
+    add_loads_of_failed_servers};
 
 }  // namespace doetune::study

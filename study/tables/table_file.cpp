@@ -52,11 +52,40 @@ class TableReader {
       throw StudyError(warnings_.empty() ? table_.place + ": there are no runs"
                                          : warnings_.front());
     }
+    warn_of_unused_parameters();
     read.warnings = std::move(warnings_);
     return read;
   }
 
  private:
+  /// Runs with equal settings of all factors count as replicates. A tool's table may know better.
+  void warn_of_unused_parameters() {
+    std::vector<std::string> differ;
+    for (std::size_t i = 0; table_.reported && i < table_.columns.size(); ++i) {
+      if (table_.columns[i].role != ColumnRole::kParameter || is_factor(i)) continue;
+      std::map<std::vector<std::string>, std::string> values;  // by the factors' settings
+      for (const RunRow& row : table_.rows) {
+        std::vector<std::string> settings;
+        for (const std::size_t column : factor_columns_)
+          settings.push_back(table_.cell(row, column));
+        const std::string& value = table_.cell(row, i);
+        if (values.emplace(std::move(settings), value).first->second == value) continue;
+        differ.push_back(table_.columns[i].name);
+        break;
+      }
+    }
+    if (differ.empty()) return;
+    warnings_.push_back(
+        fmt::format("{}: runs with equal settings of the factors differ in '{}' and are taken as "
+                    "replicates; if that matters, make it a factor (--column FACTOR='{}')",
+                    table_.place, fmt::join(differ, "', '"), differ.front()));
+  }
+
+  bool is_factor(std::size_t column) const {
+    return std::find(factor_columns_.begin(), factor_columns_.end(), column) !=
+           factor_columns_.end();
+  }
+
   [[noreturn]] void fail(const RunRow& row, const std::string& message) const {
     throw StudyError(fmt::format("{}: {}", row.place, message));
   }

@@ -62,6 +62,42 @@ class Import(CliCase):
         self.assertIn("infeasible", (self.directory / "s" / "results.csv").read_text())
         self.doetune("fit", "s")
 
+    def test_a_server_of_vllm_that_fails_fails_under_every_load(self):
+        folder = self.directory / "sweep"
+        for batch, rate in ((1, 1), (1, 2), (2, 1), (2, 2)):
+            run = folder / f"SERVE--b{batch}-BENCH--r{rate}"
+            run.mkdir(parents=True)
+            (run / "run=0.json").write_text(json.dumps(self.vllm(batch, rate, seed=batch, _benchmark_name=f"r{rate}")))
+        failure = {"error_type": "RuntimeError", "error": "Server process crashed with return code 1",
+                   "serve_overrides": {"_benchmark_name": "b64", "batch": 64, "seed": 3}}
+        (folder / "SERVE-b64-failure.json").write_text(json.dumps(failure))
+        # An attempt that was repeated, or whose cache could not be cleared after the measurement.
+        (run / "run=0.failure.json").write_text(json.dumps({**failure, "run_number": 0, "bench_overrides": {}}))
+        document, counts = self.imported("sweep", "--column", "rate=request_rate", "--column", "time=mean_ttft_ms")
+        self.assertEqual((document["runs"], counts["completed"], document["warnings"]), (6, 4, []))
+        failed = [line.split(",") for line in (self.directory / "s/results.csv").read_text().splitlines()
+                  if ",failed," in line]
+        self.assertEqual([row[5:7] for row in failed], [["64", "1"], ["64", "2"]])
+        self.doetune("init", "--from", "sweep", "proposed.yaml")
+        proposed = (self.directory / "proposed.yaml").read_text()
+        self.assertNotIn("seed", proposed)
+        self.assertIn("request_rate: {levels: [1, 2]}", proposed)
+
+    def test_configurations_of_triton_that_the_table_does_not_tell_apart(self):
+        header = "Model,Batch,Concurrency,Model Config Path,Instance Group,Throughput (infer/sec),p99 Latency (ms)"
+        rows = [f"m,{b},4,m_config_{c},1:CPU,{10 * b},{b + c}" for b in (1, 2, 4) for c in (0, 1)]
+        self.write("t.csv", "\n".join([header, *rows]) + "\n")
+        columns = ("--column", "rate=Concurrency", "--column", "time=p99_latency")
+        document, _ = self.imported("t.csv", *columns)
+        warning, = document["warnings"]
+        self.assertIn("runs with equal settings of the factors differ in 'Model Config Path'", warning)
+        self.doetune("init", "--from", "t.csv", "proposed.yaml")
+        self.assertIn("model_config_path: {levels: [", (self.directory / "proposed.yaml").read_text())
+        self.write("s.yaml", STUDY.replace("factors:", "factors:\n  config: {levels: [m_config_0, m_config_1]}"))
+        document = self.json_of("import", "s.yaml", "t.csv", *columns, "--column", "config=Model Config Path", "-o", "s2")
+        self.assertEqual(document["warnings"], [])
+        self.assertIn("m_config_1", (self.directory / "s2/results.csv").read_text())
+
     def test_a_folder_of_aiperf(self):
         for batch in (1, 2, 4):
             for rate in (1, 2):

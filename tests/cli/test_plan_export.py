@@ -61,8 +61,12 @@ class PlanExport(CliCase):
         self.assertIn("vllm serve org/some-model --speculative-config", command)
         self.assertIn("--link-vars seed=seed", command)
         self.assertNotIn("--port", command)
+        self.assertIn("--num-runs 1 --continue-on-error", command)
         # What it leaves: a folder for each combination. One server fails.
+        died = servers[1]
         for server, bench in made:
+            if server is died:
+                continue
             folder = self.directory / f"out/x/SERVE--{server['_benchmark_name']}-BENCH--{bench['_benchmark_name']}"
             folder.mkdir(parents=True)
             if bench["_benchmark_name"] == "run-0003":
@@ -73,13 +77,18 @@ class PlanExport(CliCase):
             result = {"request_throughput": 10.0 * bench["max_concurrency"], "completed": 100, **server, **bench}
             (folder / "run=0.json").write_text(json.dumps(result))
             (folder / "summary.json").write_text(json.dumps([result]))
+        (self.directory / f"out/x/SERVE-{died['_benchmark_name']}-failure.json").write_text(json.dumps(
+            {"error_type": "RuntimeError", "error": "Server process crashed", "serve_overrides": died}))
         done = self.doetune("import", "tune", "out", "--column", "requests_per_second=request_throughput")
         self.assertIn("12 of 12 runs recorded", done.stdout)
         records = [json.loads(line) for line in (self.directory / "tune/runs.jsonl").read_text().splitlines()]
         records = {record["run"]: record for record in records if "status" in record}
-        self.assertEqual(records[3]["status"], "failed")
+        lost = {int(bench["_benchmark_name"][4:]) for server, bench in made if server is died}
+        self.assertEqual(len(lost), 2)
+        for run in {3, *lost}:
+            self.assertEqual(records[run]["status"], "failed")
         for planned in sheet:
-            if planned["run"] != "3":
+            if int(planned["run"]) not in {3, *lost}:
                 self.assertEqual(records[int(planned["run"])]["responses"]["requests_per_second"],
                                  10 * float(planned["concurrency"]))
         self.doetune("fit", "tune")
