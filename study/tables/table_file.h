@@ -49,8 +49,9 @@ std::vector<TableRow> read_table(const Study& study, const std::filesystem::path
 
 /// The same, of measured runs. Of a table that a tool reports, a row with a setting that its factor
 /// does not have, or a response that is no number, is left out with a warning; a response that is
-/// not finite is missing; a run without any response has failed. A warning names parameters that are
-/// no factors and in which runs with equal settings differ. Throws StudyError if no row is left.
+/// not finite is missing; a run without any response has failed. A warning names parameters that
+/// are no factors and in which runs with equal settings differ. Throws StudyError if no row is
+/// left.
 TableRows read_measured_runs(const Study& study, const RunTable& table,
                              const std::vector<std::string>& responses);
 
