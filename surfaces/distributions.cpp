@@ -48,9 +48,13 @@ double normal_value(double probability) {
   return boost::math::quantile(boost::math::normal(), probability);
 }
 
+// Without the promotion to long double, which takes most of the time and changes the last digit.
 double normal_draw(double uniform) {
   constexpr double kHalfStep = 0x1p-54;  // replaces 0, where the quantile is infinite
-  return normal_value(uniform > 0 ? uniform : kHalfStep);
+  using boost::math::policies::policy;
+  using boost::math::policies::promote_double;
+  const boost::math::normal_distribution<double, policy<promote_double<false>>> normal;
+  return boost::math::quantile(normal, uniform > 0 ? uniform : kHalfStep);
 }
 
 double chi_squared_quantile(double probability, double df) {

@@ -38,7 +38,7 @@ void predict(const surfaces::GaussianProcess& process, const Eigen::MatrixXd& co
 /// One column for each process.
 Means predicted(const std::vector<const surfaces::GaussianProcess*>& processes,
                 const Eigen::MatrixXd& coded, int threads) {
-  constexpr Eigen::Index kBlock = 256;  // points of a task, whose matrices stay in the cache
+  constexpr Eigen::Index kBlock = 128;  // points of a task, whose matrices stay in the cache
   const auto draws = static_cast<Eigen::Index>(processes.size());
   const Eigen::MatrixXd empty(coded.rows(), draws);
   Means means{empty, empty, empty};

@@ -74,12 +74,14 @@ void write_one_step(const analysis::Analysis& analysis, Markup& out) {
       robustness.min_feasibility ? fmt::format(" Each completes with a probability of at least {}.",
                                                analysis::chance_text(*robustness.min_feasibility))
                                  : "";
-  out.element("p", fmt::format("Predictions with numeric factors moved by one usable step, alone "
-                               "and together with others ({}).{} Propagated standard deviation: "
-                               "the scatter of a response if settings scatter by these steps.",
-                               analysis::count_of(static_cast<int>(robustness.moved_settings),
-                                                  "configuration"),
-                               kept + completes));
+  out.element(
+      "p",
+      fmt::format("Predictions with numeric factors moved by one usable step (continuous "
+                  "ones without a step: a twentieth of their range), alone and "
+                  "together with others ({}).{} Propagated standard deviation: "
+                  "the scatter of a response if settings scatter by these steps.",
+                  analysis::count_of(static_cast<int>(robustness.moved_settings), "configuration"),
+                  kept + completes));
   write_table({"Response", "Lowest to highest", "Propagated standard deviation"}, rows, out,
               WhenNarrow::kList);
 }

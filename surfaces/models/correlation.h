@@ -23,19 +23,24 @@ namespace doetune::surfaces {
 /// One unbounded parameter per factor: ln l_k, or ln(-ln rho_c).
 class Correlation {
  public:
+  using Points = Eigen::Ref<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>;  ///< one per row
+  using Point = Eigen::Ref<const Eigen::VectorXd>;
+
   Correlation() = default;
   Correlation(const std::vector<doe::Factor>& factors, const Eigen::VectorXd& log_parameters,
               double nugget = 0);
 
   /// r(points[i], point); `points` is m x k, one point per row.
-  Eigen::ArrayXd with(const Eigen::MatrixXd& points,
-                      const Eigen::Ref<const Eigen::VectorXd>& point) const;
+  Eigen::ArrayXd with(const Points& points, const Point& point) const;
 
-  /// m x m: r(points[i], others[j]).
+  /// r(points[i], others[j]), one column for each of the others.
   Eigen::MatrixXd matrix(const Eigen::MatrixXd& points, const Eigen::MatrixXd& others) const;
 
-  /// sum_ij weights_ij dR_ij / d log_parameter for every parameter, R = matrix(points, points);
-  /// both m x m and symmetric.
+  /// m x m: r(points[i], points[j]).
+  Eigen::MatrixXd matrix(const Eigen::MatrixXd& points) const;
+
+  /// sum_ij weights_ij dR_ij / d log_parameter for every parameter, R = matrix(points); both m x m
+  /// and symmetric.
   Eigen::VectorXd gradient(const Eigen::MatrixXd& points, const Eigen::MatrixXd& correlations,
                            const Eigen::MatrixXd& weights) const;
 
@@ -43,9 +48,17 @@ class Correlation {
   Correlation smooth() const;
 
  private:
-  /// The distances s of all points to one point.
-  Eigen::ArrayXd scaled_distances(const Eigen::MatrixXd& points,
-                                  const Eigen::Ref<const Eigen::VectorXd>& point) const;
+  /// What is computed for a column of a matrix, one number for each point.
+  struct Column {
+    Eigen::ArrayXd s, exponent;
+  };
+
+  /// Sets column.s to the distances s of points to one point.
+  void set_distances(const Points& points, const Point& point, Column& column) const;
+
+  /// Writes r(points[i], point).
+  void write(const Points& points, const Point& point, Column& column,
+             Eigen::Ref<Eigen::ArrayXd> r) const;
 
   std::vector<int> numeric_, categorical_;
   Eigen::VectorXd rates_;  ///< 5 / l_k^2, and -ln rho_c

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "base/random.h"
 #include "surfaces/distributions.h"
@@ -50,16 +51,21 @@ class Sampler {
         deviations_(std::move(deviations)),
         trends_(trends),
         random_(kSeed, 0),
-        beta_(Eigen::VectorXd::Zero(deviations_.size())),
-        eta_(Eigen::VectorXd::Zero(rows_.rows())) {}
-
-  void step() {
-    Eigen::VectorXd other = deviations_;
-    for (double& value : other) value *= normal_draw(random_.uniform());
-    move_on_ellipse(other);
+        now_{Eigen::VectorXd::Zero(deviations_.size()), Eigen::VectorXd::Zero(rows_.rows())},
+        other_(now_),
+        next_(now_) {
+    log_likelihood_ = log_likelihood(now_.eta);
   }
 
-  const Eigen::VectorXd& beta() const { return beta_; }
+  void step() {
+    for (Eigen::Index i = 0; i < deviations_.size(); ++i) {
+      other_.beta[i] = deviations_[i] * normal_draw(random_.uniform());
+    }
+    other_.eta.noalias() = rows_ * other_.beta;
+    move_on_ellipse();
+  }
+
+  const Eigen::VectorXd& beta() const { return now_.beta; }
 
  private:
   /// -sum ln(1 + exp(-eta)) without overflow: ln(1 + exp(-|eta|)) - min(eta, 0), with one logarithm
@@ -74,31 +80,37 @@ class Sampler {
     return -sum;
   }
 
-  void move_on_ellipse(const Eigen::VectorXd& other) {
-    const Eigen::VectorXd eta_of_other = rows_ * other;
-    const double least = log_likelihood(eta_) + std::log(1 - random_.uniform());
+  /// From now_ towards other_; the vectors are kept, since a fit makes thousands of moves.
+  void move_on_ellipse() {
+    const double least = log_likelihood_ + std::log(1 - random_.uniform());
     double angle = 2 * std::numbers::pi * random_.uniform();
     double low = angle - 2 * std::numbers::pi, high = angle;
-    while (true) {
+    while (angle != 0) {  // where nothing has moved, which is always allowed
       const double c = std::cos(angle), s = std::sin(angle);
-      Eigen::VectorXd beta = c * beta_ + s * other;
-      Eigen::VectorXd eta = c * eta_ + s * eta_of_other;
-      // At angle 0 nothing has moved, which is always allowed.
-      if (angle == 0 || (trends_.allow(beta) && log_likelihood(eta) >= least)) {
-        beta_ = std::move(beta);
-        eta_ = std::move(eta);
-        return;
+      next_.beta = c * now_.beta + s * other_.beta;
+      if (trends_.allow(next_.beta)) {
+        next_.eta = c * now_.eta + s * other_.eta;
+        if (const double likelihood = log_likelihood(next_.eta); likelihood >= least) {
+          std::swap(now_, next_);
+          log_likelihood_ = likelihood;
+          return;
+        }
       }
       (angle < 0 ? low : high) = angle;
       angle = low + (high - low) * random_.uniform();
     }
   }
 
+  struct Position {
+    Eigen::VectorXd beta, eta;  ///< eta: the log odds of what happened, per run
+  };
+
   Eigen::MatrixXd rows_;
   Eigen::VectorXd deviations_;
   const Trends& trends_;
   RandomStream random_;
-  Eigen::VectorXd beta_, eta_;  ///< eta: the log odds of what happened, per run
+  Position now_, other_, next_;
+  double log_likelihood_ = 0;  ///< of now_
 };
 
 /// The runs that are used: at most kMaxRuns, evenly spread over their order.

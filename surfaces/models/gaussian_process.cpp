@@ -235,7 +235,7 @@ MeanErrors GaussianProcess::mean_errors(const Eigen::MatrixXd& coded_points) con
   Eigen::MatrixXd of_points = root.reconstructedMatrix();
   of_points.diagonal().array() -= parameters.noise_ratio / runs_at.cast<double>().array();
   const Eigen::MatrixXd rest = w.transpose() * of_points * w - cross - cross.transpose() +
-                               correlation.matrix(coded_points, coded_points);
+                               correlation.matrix(coded_points);
   errors.own = process_sigma * covariance_root(rest);
   return errors;
 }

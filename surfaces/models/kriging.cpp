@@ -44,8 +44,7 @@ std::optional<Kriging> solve_kriging(const GroupedRuns& runs,
   const double both = kMinNoiseRatio + std::exp(log_parameters.tail(1)[0]);
   kriging.nugget = both * nugget_fraction(runs, log_parameters);
   kriging.noise_ratio = both - kriging.nugget;
-  kriging.correlations =
-      correlation_of(runs, log_parameters, kriging).matrix(runs.points, runs.points);
+  kriging.correlations = correlation_of(runs, log_parameters, kriging).matrix(runs.points);
   Eigen::MatrixXd covariance = kriging.correlations;
   covariance.diagonal().array() += kriging.noise_ratio / runs.runs_at.cast<double>().array();
   kriging.root.compute(covariance);

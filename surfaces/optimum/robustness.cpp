@@ -16,6 +16,7 @@ namespace {
 using Settings = std::vector<double>;
 
 constexpr std::size_t kAllCombinations = 8;
+constexpr double kCodedStep = 0.1;  ///< a twentieth of the range
 
 void check(const OptimumRequest& request, const std::map<std::string, double>& tolerances) {
   for (const auto& [name, tolerance] : tolerances) {
@@ -38,6 +39,14 @@ FactorMoves moves_of(const doe::Factor& factor, std::size_t f, double setting,
   if (stated != tolerances.end()) {
     if (setting > factor.low) moves.down = std::max(factor.low, setting - stated->second);
     if (setting < factor.high) moves.up = std::min(factor.high, setting + stated->second);
+    return moves;
+  }
+  if (factor.kind == doe::FactorKind::kContinuous && factor.step == 0) {
+    const double coded = factor.to_coded(setting);
+    const double down = factor.snap(factor.to_natural(std::max(-1.0, coded - kCodedStep)));
+    const double up = factor.snap(factor.to_natural(std::min(1.0, coded + kCodedStep)));
+    if (down < setting) moves.down = down;
+    if (up > setting) moves.up = up;
     return moves;
   }
   for (const double usable : factor.usable_settings()) {

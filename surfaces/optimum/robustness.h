@@ -41,7 +41,8 @@ struct Robustness {
 };
 
 /// Every numeric factor that is not held stays or moves up or down by its tolerance (natural units)
-/// or, if none is given, to the next usable setting; never beyond its range. All combinations of
+/// or, if none is given, to the next usable setting, a continuous factor without a step by a
+/// twentieth of its range on its scale; never beyond its range. All combinations of
 /// moves for up to eight such factors, beyond that moves of one and two factors; combinations that
 /// the region forbids are omitted. Throws std::invalid_argument for a tolerance that is not
 /// positive, or of an unknown or categorical factor.

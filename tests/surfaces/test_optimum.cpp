@@ -416,7 +416,7 @@ TEST_CASE("Nothing that is proposed is unlikely to complete", "[surfaces][optimu
   // A ramp ends where the best settings that complete are.
   CHECK(surfaces::predicted_ranges(request)[0].high == Approx(0.2));
   CHECK(surfaces::robustness(request, {0.2, 0}).min_feasibility == 0.0);
-  CHECK(surfaces::robustness(request, {0.1, 0}).min_feasibility == 1.0);
+  CHECK(surfaces::robustness(request, {0.1, 0}).min_feasibility == 1.0);  // a step is 0.1
 }
 
 TEST_CASE("Constraints that leave nothing are named", "[surfaces][optimum]") {

@@ -179,8 +179,14 @@ TEST_CASE("A plane passes on the scatter of its factors", "[surfaces][robustness
   CHECK(*robust.least_all_goals_met_probability ==
         Approx(*cost.predict(Eigen::Vector2d(0.1, 0.2)).probability_within(-1e9, 10.2))
             .epsilon(1e-6));
-  // One usable step is 0.01; at the end of a range there is none beyond.
-  CHECK(surfaces::robustness(request, {0, 1}).moved_settings == 6);
+  // A step of a continuous factor is a twentieth of its range; at its end there is none beyond.
+  const surfaces::Robustness at_end = surfaces::robustness(request, {0, 1});
+  CHECK(at_end.moved_settings == 6);
+  CHECK(*at_end.moves[0].up == Approx(0.1));
+  CHECK(*at_end.moves[1].down == Approx(0.9));
+  CHECK_FALSE(at_end.moves[1].up);
+  request.factors[0].step = 0.25;
+  CHECK(*surfaces::robustness(request, {0, 1}).moves[0].down == Approx(-0.25));
   CHECK_THROWS_WITH(surfaces::robustness(request, {0, 0}, {{"z", 0.1}}), Catch::Contains("'z'"));
   CHECK_THROWS_WITH(surfaces::robustness(request, {0, 0}, {{"a", -1}}), Catch::Contains("above 0"));
 }
