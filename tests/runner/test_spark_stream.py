@@ -14,8 +14,7 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "runner"))
-from spark_environment import QUICK, install_spark, processes_of  # noqa: E402
+from spark_environment import QUICK, install_spark, processes_of
 
 # One image for every camera, so that every micro-batch has the same boxes.
 SETTINGS = {"model": "tiny-yolov2", "input_size": 64, "frame_width": 64, "frame_height": 64, "source_fps": 1,
