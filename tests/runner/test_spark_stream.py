@@ -52,7 +52,7 @@ class SparkStream(unittest.TestCase):
             time.sleep(0.1)
 
     def check_nothing_is_left(self):
-        until = time.monotonic() + 30
+        until = time.monotonic() + 180
         while processes_of("", self.folder) and time.monotonic() < until:
             time.sleep(0.1)
         self.assertEqual(processes_of("", self.folder), [])
@@ -86,7 +86,7 @@ class SparkStream(unittest.TestCase):
         self.wait_for_micro_batch(14, process)
         process.kill()
         process.communicate()
-        until = time.monotonic() + 30
+        until = time.monotonic() + 180
         while processes_of("", self.folder) and time.monotonic() < until:
             time.sleep(0.1)
         self.assertEqual(processes_of("", self.folder), [])
