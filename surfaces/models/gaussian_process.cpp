@@ -234,8 +234,8 @@ MeanErrors GaussianProcess::mean_errors(const Eigen::MatrixXd& coded_points) con
   const Eigen::MatrixXd cross = w.transpose() * r;
   Eigen::MatrixXd of_points = root.reconstructedMatrix();
   of_points.diagonal().array() -= parameters.noise_ratio / runs_at.cast<double>().array();
-  const Eigen::MatrixXd rest = w.transpose() * of_points * w - cross - cross.transpose() +
-                               correlation.matrix(coded_points);
+  const Eigen::MatrixXd rest =
+      w.transpose() * of_points * w - cross - cross.transpose() + correlation.matrix(coded_points);
   errors.own = process_sigma * covariance_root(rest);
   return errors;
 }
