@@ -101,7 +101,7 @@ std::string factor_text(const Column& column) {
   return fmt::format("{{low: {}, high: {}{}{}}}", low, high, whole ? ", type: integer" : "", scale);
 }
 
-/// How well a name tells that more of it, or less, is better; the words that tell most come first.
+/// Words in a name that say that more of it, or less, is better; those that say it best come first.
 using HintWords = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 6> kMore{"goodput",  "throughput", "accuracy",
                                                 "tokens_s", "per_s",      "score"};
@@ -138,17 +138,17 @@ std::string propose_study(const RunTable& table, const std::string& name,
   std::string factors, responses, others, command = "doetune import " + name + ".yaml";
   for (const std::string& file : files) command += " " + study::shell_quoted(file);
   const std::vector<Column> columns = usable_columns(table);
-  const Column* const most = goal_among(columns, kMore);
-  const Column* const least = goal_among(columns, kLess, kMore);
+  const Column* const maximized = goal_among(columns, kMore);
+  const Column* const minimized = goal_among(columns, kLess, kMore);
   for (const Column& column : columns) {
     if (!table.reported && column.name != column.theirs)
       command += " --column " + study::shell_quoted(column.name + "=" + column.theirs);
     if (column.role == ColumnRole::kParameter) {
       factors += fmt::format("  {}: {}\n", column.name, factor_text(column));
     } else if (!column.numbers.empty()) {
-      if (&column == most || &column == least)
+      if (&column == maximized || &column == minimized)
         responses += fmt::format("  {}: {{goal: {}}}\n", column.name,
-                                 &column == most ? "maximize" : "minimize");
+                                 &column == maximized ? "maximize" : "minimize");
       else
         others += fmt::format("  # {}: {{}}\n", column.name);
     }

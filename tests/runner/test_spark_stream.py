@@ -86,10 +86,7 @@ class SparkStream(unittest.TestCase):
         self.wait_for_micro_batch(14, process)
         process.kill()
         process.communicate()
-        until = time.monotonic() + 180
-        while processes_of("", self.folder) and time.monotonic() < until:
-            time.sleep(0.1)
-        self.assertEqual(processes_of("", self.folder), [])
+        self.check_nothing_is_left()
 
     def test_what_cannot_run_is_infeasible(self):
         errors = self.result(self.start(precision="fp16"), code=77)
