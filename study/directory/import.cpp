@@ -59,28 +59,26 @@ std::optional<int> run_named_by(const std::string& path) {
   return number_at(path, at += 4);
 }
 
-/// The first and last run of a server that a path names: "runs-3-4".
-std::optional<std::pair<int, int>> server_named_by(const std::string& path) {
+/// The runs that a path names: its own, or those of a server, "runs-3-4".
+struct NamedRuns {
+  int first = 0, last = 0;
+  bool of_server = false;
+};
+
+std::optional<NamedRuns> server_named_by(const std::string& path) {
   std::size_t at = path.rfind("runs-");
   if (at == std::string::npos) return std::nullopt;
   const auto first = number_at(path, at += 5);
   if (!first || at >= path.size() || path[at] != '-') return std::nullopt;
   const auto last = number_at(path, ++at);
-  if (!last || *last < *first) return std::nullopt;
-  return std::pair(*first, *last);
+  return last ? std::optional(NamedRuns{*first, *last, true}) : std::nullopt;
 }
 
-/// The runs of the plan whose results a row of the table is; of a server that failed, all that no
-/// other row reports.
-std::vector<int> runs_of(const RunRow& row, int planned, const std::set<int>& reported) {
-  if (const auto run = run_named_by(row.place)) return {*run};
-  std::vector<int> runs;
-  const auto server = server_named_by(row.place);
-  for (int run = server ? server->first : 1; server && run <= std::min(server->second, planned);
-       ++run) {
-    if (!reported.contains(run)) runs.push_back(run);
-  }
-  return runs;
+/// The runs whose results a row is: only a failure can be that of a server.
+std::optional<NamedRuns> runs_named_by(const RunRow& row) {
+  if (const auto run = run_named_by(row.place)) return NamedRuns{*run, *run};
+  const bool failed = row.status && *row.status != RunStatus::kCompleted;
+  return failed ? server_named_by(row.place) : std::nullopt;
 }
 
 ToldRun told_by(const Study& study, const RunTable& table, const RunRow& row, int run) {
@@ -127,14 +125,16 @@ ImportedResults import_planned(const StudyDirectory& directory, const RunTable& 
   }
   bool any = false;
   for (const RunRow& row : table.rows) {
-    if (run_named_by(row.place) || server_named_by(row.place)) {
-      any = true;
-    } else {
+    const auto named = runs_named_by(row);
+    if (!named) {
       imported.warnings.push_back(fmt::format(
           "{}: no folder or file of its path is named run-N; it is left out", row.place));
+      continue;
     }
-    for (const int run : runs_of(row, planned, reported)) {
-      reported.insert(run);
+    any = true;
+    const int last = named->of_server ? std::min(named->last, planned) : named->last;
+    for (int run = named->first; run <= last; ++run) {
+      if (named->of_server && !reported.insert(run).second) continue;
       try {
         if (tell_run(directory, told_by(directory.study, table, row, run))) ++imported.recorded;
       } catch (const StudyError& error) {

@@ -42,12 +42,10 @@ void read_triton(const ResultFile& file, RunTable& table) {
 /// A table has no column of the batching's delay and of other parameters. Where configurations
 /// differ in nothing that it lists, their name is a parameter.
 void tell_configurations_apart(RunTable& table) {
-  const auto index_of = [&](const std::string& name) {
-    const auto is_named = [&](const RunColumn& column) { return column.name == name; };
-    return static_cast<std::size_t>(
-        std::find_if(table.columns.begin(), table.columns.end(), is_named) - table.columns.begin());
-  };
-  const std::size_t path = index_of("Model Config Path");
+  const auto column =
+      std::find_if(table.columns.begin(), table.columns.end(),
+                   [](const RunColumn& other) { return other.name == "Model Config Path"; });
+  const auto path = static_cast<std::size_t>(column - table.columns.begin());
   std::map<std::vector<std::string>, std::string> configurations;  // by all parameters
   for (const RunRow& run : table.rows) {
     std::vector<std::string> parameters;
@@ -56,7 +54,7 @@ void tell_configurations_apart(RunTable& table) {
     }
     const std::string& name = table.cell(run, path);
     if (configurations.emplace(std::move(parameters), name).first->second == name) continue;
-    table.columns[path].role = ColumnRole::kParameter;
+    column->role = ColumnRole::kParameter;
     return;
   }
 }

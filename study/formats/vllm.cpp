@@ -126,8 +126,9 @@ void read_vllm(const ResultFile& file, RunTable& table) {
 bool repeats_vllm_runs(const std::filesystem::path& file) {
   const std::filesystem::path stem = file.stem();
   if (stem == "summary" || stem == "warmup") return true;
+  std::error_code error;
   return stem.extension() == ".failure" &&
-         std::filesystem::exists(file.parent_path() / stem.stem().concat(".json"));
+         std::filesystem::exists(file.parent_path() / stem.stem().concat(".json"), error);
 }
 
 bool is_failed_server(const RunRow& run) {
@@ -145,25 +146,34 @@ std::vector<std::string> load_of(const RunTable& table, const RunRow& run, const
   return load;
 }
 
+/// The distinct loads of other servers than one that failed. A failure names fewer parameters than
+/// a result, so that its load would be one more.
+std::set<std::vector<std::string>> loads_beside(const RunTable& table, const RunRow& server,
+                                                const std::vector<RunRow>& others) {
+  std::set<std::vector<std::string>> loads, of_failures;
+  for (const RunRow& run : others)
+    (run.status ? of_failures : loads).insert(load_of(table, run, server));
+  return loads.empty() ? of_failures : loads;
+}
+
 /// A server that did not start fails under each load that was applied to the others.
 void add_loads_of_failed_servers(RunTable& table) {
-  std::vector<RunRow> rows;
-  for (const RunRow& server : table.rows) {
-    std::set<std::vector<std::string>> loads;
-    for (const RunRow& run : table.rows) {
-      if (is_failed_server(server) && !is_failed_server(run))
-        loads.insert(load_of(table, run, server));
-    }
-    if (loads.empty()) rows.push_back(server);
-    for (const std::vector<std::string>& load : loads) {
-      RunRow& run = rows.emplace_back(server);
+  const auto failed =
+      std::stable_partition(table.rows.begin(), table.rows.end(),
+                            [](const RunRow& run) { return !is_failed_server(run); });
+  const std::vector<RunRow> servers(failed, table.rows.end());
+  if (servers.size() == table.rows.size()) return;  // nothing tells the loads
+  table.rows.erase(failed, table.rows.end());
+  const std::vector<RunRow> others = table.rows;
+  for (const RunRow& server : servers) {
+    for (const std::vector<std::string>& load : loads_beside(table, server, others)) {
+      RunRow& run = table.rows.emplace_back(server);
       run.cells.resize(load.size());
       for (std::size_t i = 0; i < load.size(); ++i) {
         if (!load[i].empty()) run.cells[i] = load[i];
       }
     }
   }
-  table.rows = std::move(rows);
 }
 
 }  // namespace

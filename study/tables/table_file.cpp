@@ -65,10 +65,11 @@ class TableReader {
       if (table_.columns[i].role != ColumnRole::kParameter || is_factor(i)) continue;
       std::map<std::vector<std::string>, std::string> values;  // by the factors' settings
       for (const RunRow& row : table_.rows) {
+        const std::string& value = table_.cell(row, i);
+        if (value.empty()) continue;  // a failure names less than a result
         std::vector<std::string> settings;
         for (const std::size_t column : factor_columns_)
           settings.push_back(table_.cell(row, column));
-        const std::string& value = table_.cell(row, i);
         if (values.emplace(std::move(settings), value).first->second == value) continue;
         differ.push_back(table_.columns[i].name);
         break;

@@ -73,11 +73,14 @@ class Import(CliCase):
         (folder / "SERVE-b64-failure.json").write_text(json.dumps(failure))
         # An attempt that was repeated, or whose cache could not be cleared after the measurement.
         (run / "run=0.failure.json").write_text(json.dumps({**failure, "run_number": 0, "bench_overrides": {}}))
+        # A failed replicate names no model: not a parameter in which replicates differ.
+        (run / "run=1.failure.json").write_text(json.dumps(
+            {**failure, "run_number": 1, "serve_overrides": {"batch": 2}, "bench_overrides": {"request_rate": 2}}))
         document, counts = self.imported("sweep", "--column", "rate=request_rate", "--column", "time=mean_ttft_ms")
-        self.assertEqual((document["runs"], counts["completed"], document["warnings"]), (6, 4, []))
+        self.assertEqual((document["runs"], counts["completed"], document["warnings"]), (7, 4, []))
         failed = [line.split(",") for line in (self.directory / "s/results.csv").read_text().splitlines()
                   if ",failed," in line]
-        self.assertEqual([row[5:7] for row in failed], [["64", "1"], ["64", "2"]])
+        self.assertEqual([row[5:7] for row in failed], [["2", "2"], ["64", "1"], ["64", "2"]])
         self.doetune("init", "--from", "sweep", "proposed.yaml")
         proposed = (self.directory / "proposed.yaml").read_text()
         self.assertNotIn("seed", proposed)

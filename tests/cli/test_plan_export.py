@@ -126,6 +126,11 @@ class PlanExport(CliCase):
                       self.doetune("export", "searched", "--to", "llm-d", expect=3).stderr)
         (self.directory / "elsewhere.csv").write_text("requests_per_second\n3\n")
         self.assertIn("run-N", self.doetune("import", "tune", "elsewhere.csv", expect=3).stderr)
+        # Only what failed can be the result of a whole server.
+        (self.directory / "runs-1-2").mkdir()
+        (self.directory / "runs-1-2/run=0.json").write_text(json.dumps({"request_throughput": 3, "completed": 1}))
+        self.assertIn("run-N", self.doetune("import", "tune", "runs-1-2", "--column",
+                                            "requests_per_second=request_throughput", expect=3).stderr)
 
     def test_a_study_is_proposed_for_results(self):
         settings = itertools.product((1, 2, 4, 8), (1, 2), ("fast", "exact"))
