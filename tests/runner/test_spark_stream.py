@@ -37,7 +37,8 @@ class SparkStream(unittest.TestCase):
 
     def start(self, program="spark-stream-inference", **changes):
         return subprocess.Popen([WORKLOADS / program, *arguments({**SETTINGS, **changes})], text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment,
+                                start_new_session=True)
 
     def result(self, process, code=0):
         out, errors = process.communicate(timeout=200)
@@ -51,23 +52,30 @@ class SparkStream(unittest.TestCase):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.1)
 
-    def check_nothing_is_left(self):
+    def check_nothing_is_left(self, program=None):
+        """Of the program's session, and of what names the folder."""
+        def left():
+            listing = subprocess.run(["ps", "-eo", "sid,pid,ppid,stat,args"], text=True, capture_output=True).stdout
+            return [line for line in listing.splitlines()
+                    if (program and line.split()[0] == str(program.pid)) or str(self.folder) in line]
+
         until = time.monotonic() + 180
-        while processes_of("", self.folder) and time.monotonic() < until:
+        while left() and time.monotonic() < until:
             time.sleep(0.1)
-        self.assertEqual(processes_of("", self.folder), [])
+        self.assertEqual(left(), [])
         self.assertEqual(list(self.folder.glob("spark-*")), [])
 
     def test_it_finds_what_the_stream_of_our_own_executors_does(self):
         own = self.result(self.start("stream-inference"))
-        spark = self.result(self.start())
+        process = self.start()
+        spark = self.result(process)
         self.assertGreater(own["responses"]["detections_per_image"], 0)
         self.assertEqual(spark["responses"]["detections_per_image"], own["responses"]["detections_per_image"])
         self.assertEqual(spark["notes"]["images"], 2 * spark["notes"]["micro_batches"])
         self.assertGreater(spark["responses"]["processing_time"], spark["responses"]["spark_time"])
         self.assertGreater(spark["responses"]["spark_time"], 0)
         self.assertGreater(spark["notes"]["empty_micro_batch_s"], 0)
-        self.check_nothing_is_left()
+        self.check_nothing_is_left(process)
 
     def test_micro_batches_that_come_too_fast_wait_or_are_dropped(self):
         # Spark cannot end one in a twentieth of a second.
@@ -86,12 +94,12 @@ class SparkStream(unittest.TestCase):
         self.wait_for_micro_batch(14, process)
         process.kill()
         process.communicate()
-        self.check_nothing_is_left()
+        self.check_nothing_is_left(process)
 
     def test_what_cannot_run_is_infeasible(self):
-        errors = self.result(self.start(precision="fp16"), code=77)
-        self.assertIn("fp16", errors.splitlines()[-1])
-        self.check_nothing_is_left()
+        process = self.start(precision="fp16")
+        self.assertIn("fp16", self.result(process, code=77).splitlines()[-1])
+        self.check_nothing_is_left(process)
 
     def test_no_spark(self):
         errors = self.result(self.start(submit="/nowhere/spark-submit"), code=1)

@@ -33,7 +33,7 @@ std::int64_t out_of_memory_kills() {
 
 /// In the new process: ends it with its parent, and executes the program.
 [[noreturn]] void become(const ChildStart& start, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, start.end_signal);
   if (getppid() != parent) _exit(kExitFailed);  // the parent ended before the line above
   for (const int file : start.files) fcntl(file, F_SETFD, 0);
   if (!start.cpus.empty()) use_cpus(start.cpus);

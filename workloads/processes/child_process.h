@@ -1,6 +1,7 @@
 // Child processes that run this same program, or one that runs it.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -23,6 +24,7 @@ struct ChildStart {
   std::vector<int> cpus = {};   ///< its CPUs; empty: this process's
   int threads = 1;              ///< for OpenMP
   std::string program = "/proc/self/exe";  ///< a path, or a name to be found in PATH
+  int end_signal = SIGKILL;                ///< what it gets when this process ends
 };
 
 /// Owns a child process, which ends with this object or with this process, however that ends.

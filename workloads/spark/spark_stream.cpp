@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -218,6 +219,7 @@ void SparkApplication::start(const SparkConfiguration& configuration) {
   ChildStart command{
       spark_command(configuration, application, "connect", "127.0.0.1", port_of(listening))};
   command.program = command.arguments.front();
+  command.end_signal = SIGTERM;  // so that Spark ends its executors
   process_.emplace(command);
   while (!readable(listening)) {
     if (process_->ended())
