@@ -3,6 +3,7 @@
 test_spark_stream.py DOETUNE. Exit code 77 where Java or Spark is missing and Spark cannot be installed.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -52,8 +53,17 @@ class SparkStream(unittest.TestCase):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.1)
 
-    def check_nothing_is_left(self, program=None):
-        """Of the program's session, and of what names the folder."""
+    @staticmethod
+    def executors_at_work(program):
+        """Those of the program's executors that have a Python worker."""
+        listing = subprocess.run(["ps", "-eo", "sid,pid,ppid,args"], text=True, capture_output=True).stdout
+        rows = [line.split(None, 3) for line in listing.splitlines()]
+        rows = [row for row in rows if row[0] == str(program.pid)]
+        at_work = {row[2] for row in rows if "pyspark.daemon" in row[3]}
+        return [int(row[1]) for row in rows if row[1] in at_work and "CoarseGrainedExecutorBackend" in row[3]]
+
+    def check_nothing_runs(self, program=None):
+        """Neither in the program's session, nor what names the folder."""
         def left():
             listing = subprocess.run(["ps", "-eo", "sid,pid,ppid,stat,args"], text=True, capture_output=True).stdout
             return [line for line in listing.splitlines()
@@ -63,6 +73,9 @@ class SparkStream(unittest.TestCase):
         while left() and time.monotonic() < until:
             time.sleep(0.1)
         self.assertEqual(left(), [])
+
+    def check_nothing_is_left(self, program=None):
+        self.check_nothing_runs(program)
         self.assertEqual(list(self.folder.glob("spark-*")), [])
 
     def test_it_finds_what_the_stream_of_our_own_executors_does(self):
@@ -94,7 +107,24 @@ class SparkStream(unittest.TestCase):
         self.wait_for_micro_batch(14, process)
         process.kill()
         process.communicate()
+        self.check_nothing_runs(process)
+
+    def test_executors_that_die_in_each_micro_batch_end_the_stream(self):
+        process = self.start(batches=100000)
+        self.addCleanup(process.kill)
+        self.wait_for_micro_batch(8, process)
+        until = time.monotonic() + 200
+        while process.poll() is None and time.monotonic() < until:
+            for executor in self.executors_at_work(process):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(executor, signal.SIGKILL)
+            time.sleep(0.2)
+        self.assertRegex(self.result(process, code=1).splitlines()[-1], "Spark: Lost task .* executor .* exited")
         self.check_nothing_is_left(process)
+
+    def test_a_master_that_is_not_there(self):
+        errors = self.result(self.start(master="spark://127.0.0.1:9"), code=1)
+        self.assertIn("the master spark://127.0.0.1:9 cannot be reached", errors.splitlines()[-1])
 
     def test_what_cannot_run_is_infeasible(self):
         process = self.start(precision="fp16")

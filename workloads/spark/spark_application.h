@@ -34,6 +34,7 @@ import os
 import queue
 import select
 import shutil
+import signal
 import socket
 import sys
 import time
@@ -297,6 +298,7 @@ def serve(spark, connection):
 
 def main():
     mode, host, port = sys.argv[1:]
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: nothing works without Spark's JVM
     spark = SparkSession.builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     if mode == "connect":

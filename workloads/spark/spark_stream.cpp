@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <sstream>
@@ -100,6 +101,40 @@ bool readable(const FileDescriptor& socket) {
   return ::poll(&waiting, 1, static_cast<int>(kLook.count())) > 0;
 }
 
+/// Throws std::runtime_error, which says why there is no connection.
+FileDescriptor connected_to(const std::string& host, const std::string& port) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int code = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &found);
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+  if (code != 0) throw std::runtime_error(::gai_strerror(code));
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    FileDescriptor made(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
+    if (made && ::connect(made.get(), at->ai_addr, at->ai_addrlen) == 0) return made;
+  }
+  throw std::runtime_error(std::strerror(errno));
+}
+
+/// Throws std::runtime_error where no master of a standalone cluster,
+/// `spark://HOST:PORT,HOST:PORT`, listens: Spark itself would try for a minute.
+void check_master(const std::string& master) {
+  constexpr std::string_view kStandalone = "spark://";
+  if (!master.starts_with(kStandalone)) return;
+  std::string why;
+  std::istringstream addresses(master.substr(kStandalone.size()));
+  for (std::string address; std::getline(addresses, address, ',');) {
+    const std::size_t colon = std::min(address.rfind(':'), address.size());
+    try {
+      connected_to(address.substr(0, colon), address.substr(std::min(colon + 1, address.size())));
+      return;
+    } catch (const std::runtime_error& error) {
+      why = error.what();
+    }
+  }
+  throw std::runtime_error(fmt::format("the master {} cannot be reached: {}", master, why));
+}
+
 std::string default_master(const SparkConfiguration& configuration) {
   const int gpus = configuration.request.inputs.integer("gpus");
   const int workers = gpus == 0 ? configuration.executors : gpus;
@@ -112,6 +147,7 @@ std::vector<std::string> spark_command(const SparkConfiguration& configuration,
                                        const std::string& host, int port) {
   const Inputs& in = configuration.request.inputs;
   const bool here = !in.has("master");
+  if (!here) check_master(in.text("master"));
   std::vector<Configured> configured = resources(configuration);
   configured.insert(configured.end(),
                     {{"spark.ui.showConsoleProgress", "false"},
@@ -196,20 +232,12 @@ void SparkApplication::finish_stream() {
 }
 
 void SparkApplication::connect(const ServerAddress& server) {
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int code =
-      ::getaddrinfo(server.host.c_str(), std::to_string(server.port).c_str(), &wanted, &found);
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  if (code != 0) throw std::runtime_error(fmt::format("{}: {}", server.host, ::gai_strerror(code)));
-  for (const addrinfo* at = found; at != nullptr && !connection_; at = at->ai_next) {
-    FileDescriptor made(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
-    if (made && ::connect(made.get(), at->ai_addr, at->ai_addrlen) == 0)
-      connection_ = std::move(made);
+  try {
+    connection_ = connected_to(server.host, std::to_string(server.port));
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("cannot reach Spark's application at {}:{}: {}",
+                                         server.host, server.port, error.what()));
   }
-  if (!connection_)
-    fail(fmt::format("cannot reach Spark's application at {}:{}", server.host, server.port));
 }
 
 void SparkApplication::start(const SparkConfiguration& configuration) {
