@@ -56,7 +56,7 @@ struct ResponseAnalysis {
   std::optional<surfaces::Fit> fit;       ///< the polynomial; empty if the runs do not support one
   std::string problem;                    ///< why there is no fit
   std::vector<int> runs = {};             ///< run numbers of the rows of the fit
-  std::optional<Fallback> fallback = {};  ///< if `fit` is smaller than the study's model
+  std::optional<Fallback> fallback = {};  ///< if another model than the study's is fitted
   std::map<int, std::string> block_names = {};  ///< names of blocks that are not the plan's
   FitDiagnostics diagnostics = {};              ///< of `fit`, if there is one
   std::optional<surfaces::SequentialSummary> sequential = {};

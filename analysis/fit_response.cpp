@@ -153,8 +153,9 @@ class ResponseFit {
   }
 
   /// If the runs do not determine the model: the largest named one that they do; if nothing was
-  /// asked for that only this one has, the best of those up to it, as for `model: auto`. Selections
-  /// that start from few terms need no smaller model, and a parametric model none at all.
+  /// asked for that only this one has, whatever predicts best of those up to it and a Gaussian
+  /// process. Selections that start from few terms need no smaller model, and a parametric model
+  /// none at all.
   void fall_back() {
     const bool polynomial = settings_.surface == SurfaceType::kPolynomial;
     if (doe::is_parametric(settings_.surface)) return;
@@ -313,7 +314,8 @@ class ResponseFit {
   /// Selects the simplest surface with competitive predictions; a polynomial replaces the fit.
   void compare() {
     result_.choice =
-        surfaces::choose_surface(study_.factors, runs_.coded, runs_.y, {.fit = options_});
+        surfaces::choose_surface(study_.factors, runs_.coded, runs_.y,
+                                 {.fit = options_, .few_runs = result_.fallback.has_value()});
     const surfaces::SurfaceCandidate& best = result_.choice->best();
     const auto* polynomial = dynamic_cast<const surfaces::Fit*>(best.surface.get());
     if (polynomial == nullptr) {

@@ -1,4 +1,4 @@
-// Runs of which only a range is known in which their responses would be: censored runs.
+// Censored runs: runs of which only a range is known that contains each response.
 #pragma once
 
 #include <Eigen/Core>

@@ -91,9 +91,10 @@ void compare_polynomial(SurfaceComparison& comparison, const std::string& name,
 
 /// The reason why no Gaussian process is fitted; empty if one is.
 std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
-                                     const Eigen::MatrixXd& coded, const FitOptions& options) {
+                                     const Eigen::MatrixXd& coded, const ChoiceOptions& choice) {
+  const FitOptions& options = choice.fit;
   const std::size_t min_runs = 5 * (factors.size() + 1);
-  if (static_cast<std::size_t>(coded.rows()) < min_runs) {
+  if (!choice.few_runs && static_cast<std::size_t>(coded.rows()) < min_runs) {
     return fmt::format("it needs {} runs for {} factors", min_runs, factors.size());
   }
   if (block_count(options.blocks) > 1) return "it does not support blocks";
@@ -111,7 +112,7 @@ std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
 void compare_gaussian_process(SurfaceComparison& comparison,
                               const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                               const Eigen::VectorXd& y, const ChoiceOptions& options) {
-  const std::string problem = gaussian_process_problem(factors, coded, options.fit);
+  const std::string problem = gaussian_process_problem(factors, coded, options);
   if (!problem.empty()) return comparison.add_problem(kGaussianProcess, problem);
   try {
     auto fit = std::make_shared<GaussianProcess>(
@@ -219,10 +220,10 @@ SurfaceChoice choose_surface(const std::vector<doe::Factor>& factors, const Eige
 
   std::vector<SurfaceCandidate>& candidates = comparison.candidates;
   const SurfaceCandidate* largest = largest_polynomial(candidates);
-  const bool suffice = polynomials_suffice(largest);
+  const bool suffice = !options.few_runs && polynomials_suffice(largest);
   const std::optional<std::size_t> best = lowest_rms(candidates, suffice);
   if (!best) return uncompared(std::move(candidates));
-  std::size_t chosen = 0;
+  std::size_t chosen = options.few_runs ? *best : 0;
   while (!candidates[chosen].loo_rms || !comparison.is_as_good(chosen, *best)) ++chosen;
   std::string reason = reason_for(candidates, chosen, *best, largest);
   return {std::move(candidates), chosen, std::move(reason)};

@@ -24,7 +24,8 @@ struct ParametricRequest {
 struct ChoiceOptions {
   FitOptions fit = {};
   std::vector<ParametricRequest> parametric_models = {};
-  int threads = 0;  ///< the result does not depend on it; 0: all hardware threads
+  bool few_runs = false;  ///< the runs do not determine the model that is wanted
+  int threads = 0;        ///< the result does not depend on it; 0: all hardware threads
 };
 
 /// One kind of surface. If it could not be compared, loo_rms is empty and `problem` gives the
@@ -56,7 +57,12 @@ struct SurfaceChoice {
 /// one standard error of the run-by-run differences (one-standard-error rule of Breiman et al.,
 /// 1984, Classification and Regression Trees, 3.4.3). The Gaussian process takes part only if the
 /// largest polynomial's lack of fit is significant (p < 0.05) or cannot be tested. Residuals are on
-/// the scale of the fit. Throws FitError, with each candidate's problem, if none can be fitted.
+/// the scale of the fit.
+///
+/// With `few_runs` the Gaussian process takes part with any number of runs, and whatever predicts
+/// best is chosen: a standard error of so few differences says little, and what the polynomials
+/// leave out is more than noise. (Simulated in bench/coverage.) Throws FitError, with each
+/// candidate's problem, if none can be fitted.
 SurfaceChoice choose_surface(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
                              const Eigen::VectorXd& y, const ChoiceOptions& options = {});
 

@@ -310,7 +310,7 @@ TEST_CASE("A supersaturated plan finds the factors that matter", "[reports][fit]
   CHECK(mean.fit->model.column_count() == 1);
 }
 
-TEST_CASE("Runs too few for the model are fitted by the best smaller one", "[reports][fit]") {
+TEST_CASE("Runs too few for the model are fitted by what predicts best", "[reports][fit]") {
   const study::Study study = study_of("{goal: maximize}", "model: quadratic\n");
   ResponseRuns runs =
       runs_of(study, [](double n, double b, double noise) { return 3 * n + 2 * b + 0.1 * noise; });
@@ -330,6 +330,14 @@ TEST_CASE("Runs too few for the model are fitted by the best smaller one", "[rep
   CHECK(analysis.fallback->model == "linear");
   CHECK(analysis.fit->model.column_count() == 3);
 
+  SECTION("a Gaussian process, where no polynomial of so few terms is near") {
+    for (int i = 0; i < 5; ++i) runs.y[i] = std::exp(2 * runs.coded(i, 0)) + runs.coded(i, 1);
+    const ResponseAnalysis fitted = analysis::fit_response(study, study.responses[0], runs, {});
+    REQUIRE(fitted.fallback);
+    CHECK(fitted.fallback->model == "Gaussian process");
+    CHECK(fitted.kind == doe::SurfaceType::kGaussianProcess);
+    CHECK(fitted.posterior);
+  }
   SECTION("with the transform of the study") {
     const study::Study power =
         study_of("{goal: maximize, transform: box-cox}", "model: quadratic\n");

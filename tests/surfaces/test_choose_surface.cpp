@@ -87,6 +87,28 @@ TEST_CASE("Without lack of fit a Gaussian process takes no part", "[surfaces][ch
   CHECK(said >= 1);
 }
 
+TEST_CASE("Of few runs the surface that predicts best is chosen, also a Gaussian process",
+          "[surfaces][choice]") {
+  // A third of a Latin hypercube's runs that a choice among surfaces asks for.
+  const std::vector<doe::Factor> factors = unit_factors(2);
+  Eigen::MatrixXd coded(5, 2);
+  coded << -1, 0.5, -0.5, -0.5, 0, 1, 0.5, -1, 1, 0;
+  const auto choice_of = [&](const std::function<double(double, double)>& truth, bool few_runs) {
+    Eigen::VectorXd y(5);
+    for (int i = 0; i < 5; ++i) y[i] = truth(coded(i, 0), coded(i, 1));
+    return choose_surface(factors, coded, y, {.few_runs = few_runs});
+  };
+  const auto curved = [](double a, double b) { return std::exp(2 * a) + b; };
+  const SurfaceChoice few = choice_of(curved, true);
+  CHECK(few.best().name == "Gaussian process");
+  CHECK(*few.best().loo_rms < *candidate(few, "linear").loo_rms);
+  const SurfaceChoice usual = choice_of(curved, false);
+  CHECK(usual.best().name == "linear");
+  CHECK(candidate(usual, "Gaussian process").problem == "it needs 15 runs for 2 factors");
+  const auto plane = [](double a, double b) { return 3 * a - b; };
+  CHECK(choice_of(plane, true).best().name == "linear");
+}
+
 TEST_CASE("Candidates are compared by PRESS", "[surfaces][choice]") {
   const SurfaceChoice choice =
       choose_surface(published_factors(), published_points(), published_response(3));
