@@ -187,8 +187,8 @@ void check_capacities(Analysis& analysis) {
     const auto range = measured_range(analysis, name);
     if (!range || range->high <= capacity) continue;
     analysis.warnings.push_back(
-        fmt::format("{}: a completed run used {:.6g}, more than its capacity, {:.6g}; expected the "
-                    "capacity that runs end of, in the unit of the response",
+        fmt::format("{}: a completed run used {:.6g}, more than the capacity of {:.6g}; give the "
+                    "capacity at which runs fail, in the unit of the response",
                     name, range->high, capacity));
   }
 }

@@ -60,7 +60,7 @@ void add_fallback_caveats(const Analysis& analysis, std::vector<std::string>& ca
     named[{response.fallback->model, response.fallback->reason}].push_back(response.response.name);
   }
   for (const auto& [fallback, responses] : named) {
-    caveats.push_back(fmt::format("A smaller model than planned is fitted to {} ({}): {}.",
+    caveats.push_back(fmt::format("Another model than planned is fitted to {} ({}): {}.",
                                   listed(responses), fallback.first, fallback.second));
   }
 }

@@ -90,13 +90,14 @@ std::string doubt_text(const Confirmation& confirmation) {
     case Confirmation::Doubt::kFewRuns:
       return "fewer than half of the planned runs completed, too few to conclude from";
     case Confirmation::Doubt::kGain:
-      return fmt::format("the interval of the measured gain over the baseline contains no gain{}",
+      return fmt::format("the interval of the measured gain over the baseline includes zero{}",
                          gains_listed(confirmation));
     case Confirmation::Doubt::kRange:
       break;
   }
   return fmt::format(
-      "the range allowed is as wide as all predictions differ, so that nearly anything agrees: {}",
+      "the allowed range is as wide as the spread of all predictions, so nearly any result would "
+      "agree: {}",
       open_ranges(confirmation));
 }
 

@@ -70,15 +70,15 @@ std::string completion_text(const Analysis& analysis) {
   const double asked = analysis.directory->study.feasibility;
   if (*probability < asked) {
     return fmt::format(
-        " A run of it completes with a probability of {}: less than the {} wanted, "
-        "and no configuration that completed is surer.",
+        " It completes with a probability of {}, which is less than the required {}; no "
+        "configuration that has completed has a higher one.",
         in_words(chance_text(*probability)), percent(asked));
   }
   const std::optional<double>& off = analysis.details->robustness.min_feasibility;
   if (!off || *off >= asked) return "";
   return fmt::format(
-      " A run of it completes with a probability of {}; it lies near what cannot run: "
-      "one step off, the probability can be {}.",
+      " It completes with a probability of {}, but it is close to settings that cannot run: one "
+      "step away, the probability can fall to {}.",
       in_words(chance_text(*probability)), in_words(chance_text(*off)));
 }
 
@@ -116,7 +116,7 @@ std::string measured_headline(const Analysis& analysis) {
 std::string fallback_sentence(const Analysis& analysis) {
   for (const ResponseAnalysis& response : analysis.responses) {
     if (!response.fallback || !analysis.goals.contains(response.response.name)) continue;
-    return fmt::format(" This rests on a smaller model than planned ({}), because {}.",
+    return fmt::format(" This rests on another model than planned ({}), because {}.",
                        response.fallback->model, response.fallback->reason);
   }
   return "";
@@ -138,7 +138,8 @@ std::string optimum_headline(const Analysis& analysis) {
   }
   if (analysis.details && analysis.details->indifferent) {
     return fmt::format(
-        "No factor has an effect on {} in these runs: no configuration is better than another.",
+        "These runs show no effect of any factor on {}, so no configuration is shown to be better "
+        "than another.",
         listed(sought_responses(analysis)));
   }
   const std::vector<std::string> limited = limited_responses(analysis);

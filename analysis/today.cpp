@@ -35,9 +35,8 @@ std::string left_out_without_baseline(const Analysis& analysis) {
   }
   if (without.empty()) return "";
   return fmt::format(
-      "Without a baseline of {}, no gain over the settings in use today is predicted, and "
-      "confirmation "
-      "runs measure none.",
+      "No baseline is set for {}, so the gain over the settings in use today can be neither "
+      "predicted nor measured in confirmation runs.",
       without.size() == factors_of(analysis).size() ? "the factors" : listed(without));
 }
 

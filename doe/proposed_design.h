@@ -18,9 +18,8 @@ struct ProposedDesign {
 
 /// The cheapest design that shows which settings of these factors are best (docs/designs.md):
 ///
-///   two-level factors      up to 4: full factorial; 5: D-optimal for interactions; more: a
-///   fraction
-///                          of resolution IV for main effects
+///   two-level factors      up to 4: full factorial; 5: D-optimal for interactions;
+///                          more: a fraction of resolution IV for main effects
 ///   categorical factors    one: every level twice; several: every combination if these are few,
 ///                          otherwise D-optimal for main effects
 ///   up to 3 numeric        face-centred central composite

@@ -65,7 +65,7 @@ struct LoadLimit {
   double value = 0;
 };
 
-/// A factor with `search: largest`: in each run the largest setting that keeps the limits is
+/// A factor with `search: largest`: in each run the largest setting that meets the limits is
 /// searched. The design does not vary it; it is the response of its name.
 struct LoadSearch {
   doe::Factor load;  ///< numeric, low > 0

@@ -202,7 +202,7 @@ std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch
   const auto gain = proposed.front().gain;
   small_gains_ = gain && *gain < limits_.tolerance ? small_gains_ + 1 : 0;
   if (small_gains_ >= kPatience) {
-    return ends(fmt::format("another run is expected to gain {:.1f} %", 100 * *gain));
+    return ends(fmt::format("another run is expected to gain only {:.1f} %", 100 * *gain));
   }
   return planned(directory, proposed);
 }
@@ -224,7 +224,7 @@ std::optional<std::string> Search::used_up(const study::StudyDirectory& director
   if (records.empty()) return std::nullopt;
   const Spent spent = spent_on(records);
   if (std::isfinite(limits_.joules) && !spent.knows_power) {
-    return "no run has recorded the power of GPUs or processors, so that energy is unknown";
+    return "no run has recorded the power of GPUs or processors, so the energy used is unknown";
   }
   struct Resource {
     double used, limit;
@@ -238,7 +238,7 @@ std::optional<std::string> Search::used_up(const study::StudyDirectory& director
         Resource{spent.joules, limits_.joules, energy_text, ""}}) {
     const double needed = resource.used + (batch + limits_.validating) * resource.used / runs;
     if (needed <= resource.limit) continue;
-    return fmt::format("{} of {}{} are used, and another run would leave too little to confirm",
+    return fmt::format("{} of {}{} used; another run would leave too little for the confirmation",
                        resource.text(resource.used), resource.text(resource.limit), resource.of);
   }
   return std::nullopt;

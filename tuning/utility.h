@@ -9,10 +9,11 @@
 
 namespace doetune::tuning {
 
-/// Of one goal: linear in its response, 0 at the worst and 1 at the best that was measured, and
-/// beyond them where a response goes beyond; towards a target, 1 there. Of several: the geometric
-/// mean of these by importance, each at least 0.01. Limits have no utility. Desirabilities stop at
-/// 1, where a search must go on.
+/// The utility of one goal is linear in its response: 0 at the worst and 1 at the best value
+/// measured so far, extrapolated beyond both; for a target it is 1 at the target. Several goals are
+/// combined by the geometric mean weighted by importance, each utility at least 0.01. Limits have
+/// no utility. Unlike a desirability, which stops at 1, it also ranks responses better than all
+/// measured ones.
 class Utility {
  public:
   Utility(const Problem& problem, const std::vector<Observation>& so_far);

@@ -75,10 +75,8 @@ void print_properties(const std::vector<EvaluatedDesign>& designs) {
   row("G-efficiency, proven", g_text);
   row("average prediction variance (I)",
       [](const Full& e) { return number_or_dash(e.average_variance); });
-  row("prediction variance, half of the region below",
-      [](const Full& e) { return quantile(e, 0.5); });
-  row("prediction variance, 90 % of the region below",
-      [](const Full& e) { return quantile(e, 0.9); });
+  row("median prediction variance", [](const Full& e) { return quantile(e, 0.5); });
+  row("90 % quantile of the prediction variance", [](const Full& e) { return quantile(e, 0.9); });
   row("largest prediction variance",
       [](const Full& e) { return e.max_variance ? short_number(e.max_variance->value) : "-"; });
   row("largest leverage of a run", largest_leverage);

@@ -152,7 +152,7 @@ void print_fit(const analysis::Analysis& analysis, const analysis::ResponseAnaly
   if (!response.problem.empty()) fmt::print("  no surface: {}\n", response.problem);
   if (response.fallback) {
     const std::string caution =
-        fmt::format("caution: a smaller model than planned is fitted ({}): {}",
+        fmt::format("caution: another model than planned is fitted ({}): {}",
                     response.fallback->model, response.fallback->reason);
     fmt::print("  {}\n", wrapped(caution, 4, kColumns));
   }

@@ -34,7 +34,7 @@ std::vector<std::string> names_of_formats() {
 }
 
 std::string summary_of_result_formats() {
-  std::string text = "what the results are, if it cannot be told by their content";
+  std::string text = "format of the results, if their content does not show it";
   for (const study::ResultFormat& format : study::result_formats()) {
     text += fmt::format("; {}: {}", format.name, format.summary);
   }
@@ -110,8 +110,8 @@ void describe_import(Options& options) {
       "column", po::value<std::vector<std::string>>()->value_name("OURS=THEIRS"),
       "take the column THEIRS of the results for a factor or response of the study; repeatable")(
       "study", po::value<std::string>()->value_name("NAME"),
-      "of an Optuna storage with several studies: which")("force",
-                                                          "replace a plan that has no runs yet");
+      "the study to import, if an Optuna storage has several")(
+      "force", "replace a plan that has no runs yet");
   options.choices("format", {names_of_formats()});
   options.add_positional("FILES", -1);
 }

@@ -33,8 +33,8 @@ std::string expected_time(const study::Study& study, std::size_t runs) {
 std::string note_on_constant(const study::Study& study) {
   const std::vector<std::string> terms = study.model.term_names();
   if (std::find(terms.begin(), terms.end(), "1") != terms.end()) return "";
-  return "note: the model has no term \"1\": every response is taken to be 0 in the centre of the "
-         "ranges; begin the list with \"1\" unless that is so";
+  return "note: the model has no intercept (the term \"1\"), so every response is taken to be 0 at "
+         "the centre of the ranges; add \"1\" to the list unless that is intended";
 }
 
 void print_plan(const study::StudyDirectory& directory) {
@@ -85,10 +85,8 @@ std::string use_measured_costs(study::Study& study, const std::filesystem::path&
   const study::MeasuredCosts costs =
       study::measured_costs(study::read_journal(study::open_directory(measured_in)).records);
   if (!costs.run_s) {
-    throw study::StudyError(
-        fmt::format("{}: no run has been completed, so that its costs are not "
-                    "known",
-                    measured_in.string()));
+    throw study::StudyError(fmt::format(
+        "{}: no run has completed, so the costs of runs are unknown", measured_in.string()));
   }
   doe::DesignOptions& design = study.design.options;
   std::vector<std::string> used;
@@ -115,7 +113,7 @@ void describe_plan(Options& options) {
                 "the study directory to create (default: the study file's name)")(
       "force", "replace a plan that has no runs yet")(
       "costs-of", boost::program_options::value<std::string>()->value_name("DIR"),
-      "design.run_cost and change_cost, unless the file states them: as measured in this study")(
+      "take design.run_cost and change_cost, unless the file states them, from this study")(
       "elsewhere", "the runs are executed on other machines: do not look for their programs here");
   options.add_positional("STUDY.yaml", 1);
 }

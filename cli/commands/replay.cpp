@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +52,8 @@ std::optional<int> median_runs_to_best(const tuning::Replayed& replayed) {
 std::vector<Strategy> strategies_of(const Options& options) {
   std::vector<Strategy> strategies;
   const std::vector<std::string> names = doe::words_of<Strategy>();
-  for (const std::string& word : split_list(options.text("strategy", "tune,one-shot,random"))) {
+  const std::string all = fmt::format("{}", fmt::join(names, ","));
+  for (const std::string& word : split_list(options.text("strategy", all))) {
     const auto strategy = doe::choice_of<Strategy>(word);
     if (!strategy) {
       throw UsageError(
@@ -166,10 +168,11 @@ json::Schema replay_schema() { return replayed_format().schema; }
 void describe_replay(Options& options) {
   const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
   const auto number = [] { return po::value<int>()->value_name("N"); };
-  options.add()("strategy", text("LIST"), "tune, one-shot, random (all of them)")(
+  options.add()("strategy", text("LIST"), "strategies to compare (all)")(
       "budget", text("LIST"), "after how many runs to compare (15,20,30,40,60)")(
       "searches", number(), "number of searches, each with its own random numbers (100)")(
-      "noise", text("SD"), "relative standard deviation added to what the table says (0)")(
+      "noise", text("SD"),
+      "relative standard deviation of the noise added to the table's values (0)")(
       "batch", number(), "number of runs to propose at a time (1)");
   options.choices("strategy", {doe::words_of<Strategy>(), true});
   options.add_positional("FILES", 2);

@@ -243,7 +243,7 @@ void describe_tune(Options& options) {
   options.add()("time", po::value<std::string>()->value_name("TIME"),
                 "limit on the total run time, including confirmation runs, such as 2h")(
       "gpu-time", po::value<std::string>()->value_name("TIME"),
-      "the same of run times the GPUs of each, such as 8h")(
+      "limit on the GPU time: run time multiplied by the GPUs of each run, such as 8h")(
       "energy", po::value<std::string>()->value_name("ENERGY"),
       "limit on the energy of GPUs and processors that telemetry records, such as '2 kWh'");
   add_run_options(options);

@@ -154,8 +154,10 @@ std::string propose_study(const RunTable& table, const std::string& name,
     }
   }
   if (factors.empty()) {
-    throw study::StudyError(fmt::format(
-        "{}: nothing varies that can be a factor; runs at one setting make no study", table.place));
+    throw study::StudyError(
+        fmt::format("{}: no parameter varies, so there is no factor; a study needs runs at two or "
+                    "more settings",
+                    table.place));
   }
   if (responses.empty() && others.empty())
     throw study::StudyError(fmt::format("{}: nothing is measured", table.place));

@@ -28,7 +28,7 @@ void print_changes(const analysis::Analysis& before, const analysis::Analysis& a
                                  return (is.fit ? is.fit->n : 0) == (was.fit ? was.fit->n : 0);
                                });
   if (none) {
-    fmt::print("No confirmation run has completed, so that nothing changes.\n\n");
+    fmt::print("No confirmation run has completed, so nothing changes.\n\n");
     return;
   }
   fmt::print("With confirmation and baseline runs, against the plan's runs alone:\n");

@@ -1,4 +1,4 @@
-// Numbers as people read them, by the rules of reports/format.h.
+// Numbers as people read them, by the rules of analysis/format.h.
 "use strict";
 (function (doetune) {
   function short(x) {

@@ -1,4 +1,5 @@
-// Laws of one factor, as surfaces/models/law.h lists them: value and gradient by the parameters.
+// Parametric models of one factor, those of surfaces/models/parametric_models.cpp: value and
+// gradient by the parameters.
 "use strict";
 (function (doetune) {
   const laws = {

@@ -107,7 +107,7 @@ std::string spread_title(const analysis::ResponseAnalysis& response) {
   const std::optional<surfaces::BreuschPaganTest>& spread = response.diagnostics.spread;
   if (!spread) return "Whether the variance changes with the response cannot be tested.";
   if (spread->p >= surfaces::kSignificant) {
-    return fmt::format("The variance is the same for high and low values ({}).",
+    return fmt::format("There is no sign that the variance changes with the response ({}).",
                        analysis::p_words(spread->p));
   }
   const surfaces::Transform& transform = response.fit->transform;

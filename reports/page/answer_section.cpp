@@ -314,16 +314,15 @@ std::vector<Cell> prediction_row(const Answer& answer, const analysis::ResponseA
 
 /// The legend of the bars, raw like these: both are omitted in text-only formats.
 void write_legend(const Answer& answer, Markup& out) {
-  std::string text = answer.any_expected() ? "Compared with the goal: dot expected, thick its 95 % "
-                                             "interval, thin that of the next run"
-                                           : "Compared with the goal: dot predicted, thick its 95 "
-                                             "% interval, thin that of the next run";
-  if (answer.analysis().optimum->baseline) text += ", square baseline";
-  if (answer.any_confirmed()) text += ", diamond confirmed";
+  std::string text = fmt::format(
+      "Dot: {} mean; thick line: its 95 % interval; thin line: 95 % interval of the next run",
+      answer.any_expected() ? "expected" : "predicted");
+  if (answer.analysis().optimum->baseline) text += "; square: baseline";
+  if (answer.any_confirmed()) text += "; diamond: confirmation runs";
   const auto& goals = answer.analysis().goals;
   const bool limited = std::any_of(goals.begin(), goals.end(),
                                    [](const auto& goal) { return goal.second.is_limit(); });
-  text += limited ? "; shaded where the goal is met." : ".";
+  text += limited ? "; shaded: the goal is met." : ".";
   if (answer.any_expected()) {
     text +=
         " Settings that are chosen because they look best look better than they are: the expected "

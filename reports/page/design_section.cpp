@@ -37,7 +37,7 @@ constexpr Row kRows[] = {
     {"A-efficiency (their average variance)",
      [](const doe::FullEvaluation& e) { return percent_cell(e.basics.a_efficiency); }},
     {"G-efficiency (the worst prediction)", g_cell},
-    {"Average prediction variance (I), in run variances",
+    {"Average prediction variance (I), relative to the variance of one run",
      [](const doe::FullEvaluation& e) { return number_cell(e.average_variance); }},
     {"Largest prediction variance found",
      [](const doe::FullEvaluation& e) {

@@ -44,10 +44,11 @@ void write_uncertainty(const analysis::Analysis& analysis, Markup& out) {
                     text_cell(uncertainty_text(factors[f], uncertain))});
   }
   out.element("h3", "Location of the true optimum");
-  out.element("p", fmt::format("{} surfaces were drawn from their uncertainty, given the runs, and "
-                               "each was optimised. 90 % of these optima lie in the ranges below; "
-                               "anywhere: no response with a goal depends on the factor.",
-                               uncertainty->draws));
+  out.element(
+      "p", fmt::format("{} sets of surfaces were drawn at random from those compatible with the "
+                       "runs, and each set was optimised. 90 % of these optima lie in the ranges "
+                       "below. \"Anywhere\": no response with a goal depends on the factor.",
+                       uncertainty->draws));
   write_table({"Factor", "Best setting", "True optimum, 90 %"}, rows, out, WhenNarrow::kList);
 }
 

@@ -59,8 +59,9 @@ class SettingsColumns {
   /// The omitted columns, in a sentence.
   std::string left_out() const {
     if (shown_.size() == factors_.size()) return "";
-    return fmt::format("Only {1} of {0} factors are shown, in which these configurations differ.",
-                       factors_.size(), shown_.size());
+    return fmt::format(
+        "Shown are only the {1} of {0} factors in which these configurations differ.",
+        factors_.size(), shown_.size());
   }
 
  private:

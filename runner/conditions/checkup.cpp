@@ -70,13 +70,13 @@ void check_gpus(const Json& conditions, std::vector<Finding>& found) {
     if (gpu.at("persistence") == false) {
       found.push_back({Level::kDoubtful,
                        name + ": persistence mode is off, so the driver is reloaded for the first "
-                              "program after an idle time",
+                              "program after an idle period",
                        fmt::format("sudo nvidia-smi -i {} -pm 1, or start nvidia-persistenced",
                                    gpu.at("index").get<int>())});
     }
     if (gpu.at("compute_mode") == "prohibited") {
       found.push_back(
-          {Level::kProblem, name + ": its compute mode forbids programs",
+          {Level::kProblem, name + ": compute mode Prohibited, so no program can use it",
            fmt::format("sudo nvidia-smi -i {} -c DEFAULT", gpu.at("index").get<int>())});
     }
     if (gpu.at("mig") == true && gpu.at("instances").empty()) {
@@ -129,13 +129,13 @@ void check_memory(const Json& conditions, const MachineState& state, std::vector
   }
   if (state.swap_used_bytes && *state.swap_used_bytes > 0) {
     found.push_back({Level::kDoubtful,
-                     fmt::format("{} of swap are in use", gib(*state.swap_used_bytes)),
+                     fmt::format("{} of swap is in use", gib(*state.swap_used_bytes)),
                      "stop the programs that need the memory; sudo swapoff -a then reads the "
                      "swapped pages back"});
   }
   if (state.disk_free_bytes && *state.disk_free_bytes < kLittleDisk_bytes) {
     found.push_back({Level::kDoubtful,
-                     fmt::format("only {} of disk are free here", gib(*state.disk_free_bytes)),
+                     fmt::format("only {} of disk space is free here", gib(*state.disk_free_bytes)),
                      "free some space: each run keeps up to 9 MiB of its output"});
   }
 }

@@ -43,8 +43,8 @@ std::string FailurePolicy::after_first_failures(const RunRecord& record) {
   first_failed_.insert(record.run);
   if (!failed_alike_ || first_failed_.size() < kFirstRuns) return "";
   return fmt::format(
-      "stopping: the first {} runs failed alike, and the others would, too ({}); to run them all "
-      "the same, set run: {{on_failure: continue}} in {}",
+      "stopping: the first {} runs failed in the same way ({}), and the others probably would too; "
+      "to run them anyway, set run: {{on_failure: continue}} in {}",
       kFirstRuns, record.reason, study_file_.string());
 }
 

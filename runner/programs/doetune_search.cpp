@@ -1,6 +1,6 @@
 // doetune-search DIRECTORY: the program of an attempt at a run with `search: largest`. DIRECTORY is
 // that of the attempt; result.json is written there. Exits with 77 if the settings cannot run or no
-// load keeps the limits, with 1 for any other failure.
+// load meets the limits, with 1 for any other failure.
 #include <fmt/format.h>
 
 #include <cstdio>

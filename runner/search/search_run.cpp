@@ -209,14 +209,14 @@ std::string SearchRun::bound(const LargestLoad& search) const {
   const std::string kept = search_.load.format(search.kept()->load);
   if (search.next()) {
     return fmt::format(
-        "the time limit ended the search: the largest {} that keeps the limits is {}{}", name, kept,
+        "the time limit ended the search: the largest {} that meets the limits is {}{}", name, kept,
         search.exceeded() == nullptr ? " or above"
                                      : " to " + search_.load.format(search.exceeded()->load));
   }
   if (search.exceeded() != nullptr) return "";
   return fmt::format(
-      "every {0} up to {1}, the highest, keeps the limits (there {2}): the largest may "
-      "be above it",
+      "every {0} up to the highest, {1}, meets the limits ({2} there); the largest may lie above "
+      "the range",
       name, kept, words_.back());
 }
 
@@ -253,15 +253,17 @@ SearchEnd SearchRun::no_answer(const LargestLoad& search) const {
   end.exit_code = 1;
   end.reason = record.reason;
   if (search.next()) {
-    end.reason = fmt::format("the time limit left no time to find a {} that keeps the limits: {}",
-                             search_.load.name, calls_text(search));
+    end.reason =
+        fmt::format("the time limit was reached before a {} that meets the limits was found: {}",
+                    search_.load.name, calls_text(search));
   } else if (record.status == study::RunStatus::kInfeasible) {
     end.exit_code = kInfeasibleExitCode;
   } else if (record.status == study::RunStatus::kCompleted) {
     end.exit_code = kInfeasibleExitCode;
-    end.reason = fmt::format("no {} keeps the limits, not even the lowest: at {} {} ({:.3g} % off)",
-                             search_.load.name, search_.load.format(worst_->load), words_.back(),
-                             100 * search.exceeded()->excess);
+    end.reason = fmt::format(
+        "no {} meets the limits, not even the lowest: at {} {} ({:.3g} % beyond the limit)",
+        search_.load.name, search_.load.format(worst_->load), words_.back(),
+        100 * search.exceeded()->excess);
   }
   return end;
 }

@@ -17,7 +17,7 @@ namespace doetune::runner {
 
 /// How a search ended: what its process writes and returns.
 struct SearchEnd {
-  int exit_code = 0;      ///< 77: the settings cannot run, or no load keeps the limits
+  int exit_code = 0;      ///< 77: the settings cannot run, or no load meets the limits
   std::string reason;     ///< unless 0
   nlohmann::json result;  ///< result.json, if 0
   std::string output;     ///< what the call at the answer printed, where patterns find responses
@@ -27,7 +27,7 @@ struct SearchEnd {
 /// A run's search. Each call is what an attempt of the run would be at that load: the same command
 /// and environment, and request.json with the load among the factors and the time left as its
 /// limit, in a directory of its own (calls/1, calls/2 ... of the attempt). A call that fails is
-/// made once more; if it fails again, or its load cannot run, the load does not keep the limits.
+/// made once more; if it fails again, or its load cannot run, the load does not meet the limits.
 ///
 /// The result has the responses of the call at the answer, the load itself with its relative
 /// half-width (LargestLoad::interval), and the notes `calls` (each load with its most exceeded

@@ -1,6 +1,5 @@
-// What is to be set up for a whole plot, and what the server's host tells of it: files in the
-// directory of the server, by which doetune and doetune-attempt on another host understand each
-// other.
+// Files in a server's directory, through which doetune and the doetune-attempt on the server's host
+// communicate: what to set up for a whole plot, and the state of the server.
 #pragma once
 
 #include <filesystem>

@@ -162,8 +162,7 @@ nlohmann::json load_plan_json(const fs::path& path) {
       fail_at_path(
           path, "is not a study directory (no plan.json); `doetune plan STUDY.yaml` creates one");
     }
-    if (has_runs(path))
-      fail_at_path(path, "its runs have lost their plan (no plan.json); restore that file");
+    if (has_runs(path)) fail_at_path(path, "has runs but no plan.json; restore that file");
     fail_at_path(path, fmt::format("the plan is incomplete (no plan.json), and has no runs; "
                                    "`doetune plan STUDY.yaml -o {} --force` makes it anew",
                                    shell_quoted(path.string())));
@@ -211,9 +210,10 @@ void check_region(const Study& study, const nlohmann::json& plan) {
     const auto before = planned.find(key);
     if (before == planned.end() || before->second == text) continue;
     throw DirectoryError(fmt::format(
-        "{}: {}: planned as '{}', now '{}'; designs and predictions rest on it: undo the change, "
-        "or change it in a new study file, and `doetune import NEW.yaml {} -o NEW` takes the runs "
-        "along",
+        "{}: {}: planned as '{}', now '{}'; designs and predictions depend on it: undo the "
+        "change, or make it in a new study file and import the runs there: `doetune import "
+        "NEW.yaml "
+        "{} -o NEW`",
         study.location(key), key, before->second, text,
         shell_quoted((study.file.parent_path() / "results.csv").string())));
   }

@@ -364,8 +364,8 @@ Journal::~Journal() { ::close(descriptor_); }
 void Journal::append(const RunRecord& record) {
   if (!still_names(file_, descriptor_)) {
     fail(file_,
-         "was moved or deleted while runs were made; put it back, or without it `doetune "
-         "run` records them again from their directories");
+         "was moved or deleted while runs were in progress; put it back, or let `doetune run` "
+         "rebuild it from the directories of the attempts");
   }
   append_line(sealed(to_json(record)));
   content_.records.push_back(record);

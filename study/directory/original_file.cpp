@@ -139,12 +139,13 @@ std::optional<std::string> edited_original(const StudyDirectory& directory) {
   const bool editable = are_all_among(kEditable, found->keys);
   const std::string from = shell_quoted(fs::proximate(*file).string());
   return fmt::format(
-      "{} differs from {}, which is what is read, in: {}; {}", from, read.string(),
+      "{} differs from {}, the file in use, in: {}; {}", from, read.string(),
       fmt::join(found->keys, ", "),
-      editable ? fmt::format("`cp {} {}` takes the changes up", from, shell_quoted(read.string()))
-               : fmt::format("runs cannot be changed after planning: `doetune plan {} -o OTHER` "
-                             "plans anew, and `doetune import` takes the runs of results.csv along",
-                             from));
+      editable
+          ? fmt::format("`cp {} {}` applies the changes", from, shell_quoted(read.string()))
+          : fmt::format("runs cannot be changed after planning: `doetune plan {} -o OTHER` "
+                        "makes a new plan, and `doetune import` brings in the runs of results.csv",
+                        from));
 }
 
 }  // namespace doetune::study

@@ -10,9 +10,9 @@
 namespace doetune::study {
 
 /// If the study file beside the directory (fccd.yaml for fccd/) was edited after the directory's
-/// study.yaml, and only in its responses, model, fit or confirm: takes these from it into
-/// `directory.study`, and sets `taken_up`. Nothing is written. Not if it measures other responses,
-/// or from a file that is no study file at the moment.
+/// study.yaml, and only in its responses, model, fit or confirm, copies these sections into
+/// `directory.study` and sets `taken_up`. Writes nothing. Does nothing if the file measures other
+/// responses or is not a valid study file.
 void take_up_original(StudyDirectory& directory);
 
 /// A sentence if the study file beside the directory is not what was planned or edited since in the

@@ -51,8 +51,8 @@ bool is_recorded(const RunRecord& before, const RunRecord& now) {
   if (!is_decided(before.status)) return false;
   if (before.status == now.status && before.responses == now.responses) return true;
   throw StudyError(
-      fmt::format("run {} has been recorded otherwise, as {}: a result is not replaced", now.run,
-                  run_status_name(before.status)));
+      fmt::format("run {} already has another result, {}; recorded results are not replaced",
+                  now.run, run_status_name(before.status)));
 }
 
 }  // namespace

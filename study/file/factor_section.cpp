@@ -133,7 +133,9 @@ class FactorReader {
     }
     const double size = std::max(std::abs(factor_.low), std::abs(factor_.high));
     if (factor_.high - factor_.low < kNarrowest * size) {
-      fail(node_, "the range is too narrow for the size of its ends; subtract an offset");
+      fail(node_,
+           "the range is too narrow relative to its values for double precision; subtract an "
+           "offset");
     }
     if (factor_.kind != doe::FactorKind::kInteger) return;
     for (const char* key : {"low", "high"}) {
@@ -243,7 +245,8 @@ LoadSearch read_load_search(const std::string& name, const YAML::Node& node,
   if (search.load.is_categorical()) fail("levels", "search: largest needs a numeric factor");
   if (search.load.low <= 0) fail("low", "search: largest needs a range above 0");
   if (search.load.hard_to_change) {
-    fail("hard_to_change", "a factor that is searched in each run changes within whole plots");
+    fail("hard_to_change",
+         "a factor with search: largest changes in every run, so it cannot be hard to change");
   }
   if (!node["limits"] || node["limits"].size() == 0) {
     fail("limits",

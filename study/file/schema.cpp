@@ -67,9 +67,8 @@ Schema factor_schema() {
       {"baseline", scalar(), "the current setting, used as the baseline of comparisons"},
       {"hard_to_change", boolean(), "whether changing it between runs is expensive"},
       {"search", words({"largest"}),
-       "it is not varied by the design: each run searches its largest setting under `limits`, "
-       "which "
-       "is the response of its name"},
+       "a numeric factor that the design does not vary: each run searches for the largest setting "
+       "that meets `limits`, and that setting is the response of the same name"},
       {"limits", map_of(text()),
        "search: limits on responses, such as {time_to_first_token_p90: \"<= 0.2\"}"},
   });
@@ -107,8 +106,8 @@ Schema response_schema() {
       {"of", words_of<doe::LimitOf>(),
        "what meets the limit with this confidence: a further run, or the mean of many (run)"},
       {"capacity", number(0),
-       "of a use of memory or another resource: runs that would need more are infeasible, so that "
-       "completed runs show how far they were from that"},
+       "for a response that measures the use of memory or another resource: the amount available; "
+       "runs that need more are infeasible"},
       {"weight", number(0), "exponent of the desirability ramp (1)"},
       {"importance", number(0), "weight of this response relative to the others (1)"},
       {"transform", words_of<doe::TransformType>(),
@@ -175,7 +174,8 @@ Schema spark_schema() {
 
 Schema end_early_schema() {
   return object({
-      {"confidence", number_in(0.5, 0.9999), "with which a run must be worse (0.99)"},
+      {"confidence", number_in(0.5, 0.9999),
+       "probability of being worse at which a run is ended (0.99)"},
       {"runs", integer(3, 10000), "completed runs with progress before any is ended (5)"},
       {"after", number(), "step of the progress before which no run is ended (none)"},
   });
@@ -218,7 +218,9 @@ Schema run_schema() {
       {"stop_grace", duration(), "time between the request to stop and the forced stop (5 s)"},
       {"hang_after", duration(),
        "time without output or activity after which an attempt is stopped"},
-      {"retries", retries_schema(), "number of retries, for all kinds of failure or for each (1)"},
+      {"retries", retries_schema(),
+       "retries of failed and timed-out runs, or a number for each kind ({failed: 1, timed_out: 1, "
+       "lost: 3})"},
       {"backoff", duration(), "delay before a retry, doubled each time (none)"},
       {"on_failure", words({"first-three", "continue", "stop"}),
        "stop if the first three runs fail alike, never, or at the first run that failed and has no "
@@ -239,7 +241,8 @@ Schema run_schema() {
       {"cpus_per_run", integer(1, 65536), "processors per run (equal parts of the machine's)"},
       {"memory_limit", scalar(), "memory limit of all processes of a run, such as 8 GiB"},
       {"processes", scalar(), "ranks of the program, or a factor as \"{ranks}\""},
-      {"ranks", words({"mpirun", "srun"}), "launcher of the ranks (srun under Slurm, else mpirun)"},
+      {"ranks", words({"mpirun", "srun"}),
+       "program that starts the ranks (srun with the launcher slurm, else mpirun)"},
       {"telemetry", number_in(0, 1000), "GPU and machine samples per second; 0: none (10)"},
       {"expected", duration(),
        "expected time of one run, to estimate the total before the first has run"},
@@ -248,8 +251,9 @@ Schema run_schema() {
        "command that starts what lives through a whole plot, such as a server"},
       {"ready", one_of({text(), list(text())}),
        "when the server can be used: an address that answers, http://{host}:{port}/PATH or "
-       "tcp://{host}:{port} (the latter), or a command that ends with exit code 0"},
-      {"ready_within", duration(), "time limit for this (10 min)"},
+       "tcp://{host}:{port} (the default if set_up contains {port}), or a command that ends with "
+       "exit code 0"},
+      {"ready_within", duration(), "time limit for the server to become ready (10 min)"},
       {"tear_down", list(text()), "command that ends the server (SIGTERM)"},
       {"after_run", list(text()), "command run after each attempt"},
       {"after_all", list(text()), "command run when `doetune run` ends"},

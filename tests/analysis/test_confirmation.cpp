@@ -198,7 +198,7 @@ TEST_CASE("A gain whose interval contains none is inconclusive", "[reports][conf
   CHECK(verdict.status == analysis::Status::kInconclusive);
   CHECK(analysis::status_name(verdict.status) == "INCONCLUSIVE");
   CHECK_THAT(verdict.next_command, Contains("doetune confirm") && Contains("--runs 10"));
-  CHECK_THAT(verdict.headline, Contains("contains no gain (y ") && Contains("95 %"));
+  CHECK_THAT(verdict.headline, Contains("includes zero (y ") && Contains("95 %"));
 }
 
 TEST_CASE("No gain over today's settings is said", "[reports][confirmation]") {
@@ -261,7 +261,7 @@ TEST_CASE("A range that allows anything confirms nothing", "[reports][confirmati
   CHECK(study.confirmation().doubt == analysis::Confirmation::Doubt::kRange);
   const analysis::Verdict verdict = study.verdict();
   CHECK(verdict.status == analysis::Status::kInconclusive);
-  CHECK_THAT(verdict.headline, Contains("nearly anything agrees: y ("));
+  CHECK_THAT(verdict.headline, Contains("nearly any result would agree: y ("));
   CHECK_THAT(verdict.next_command, Contains("doetune augment"));
 }
 

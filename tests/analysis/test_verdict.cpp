@@ -148,7 +148,7 @@ TEST_CASE("Where no factor changes anything, no settings are called best", "[rep
   const Imported alike("y: {goal: maximize}\n  z: {goal: at_most, high: 5}", "1,2");
   const analysis::Verdict verdict = analysis::verdict(alike.analysis);
   CHECK(verdict.status == analysis::Status::kNoGain);
-  CHECK_THAT(verdict.headline, Contains("No factor has an effect on y and z"));
+  CHECK_THAT(verdict.headline, Contains("These runs show no effect of any factor on y and z"));
   for (const std::string& caveat : verdict.caveats) CHECK_THAT(caveat, !Contains("range"));
 }
 
@@ -296,10 +296,10 @@ TEST_CASE("Where most runs were infeasible, a smaller model gives the answer",
   CHECK_FALSE(analysis.measured);
   const analysis::Verdict verdict = analysis::verdict(analysis);
   CHECK_THAT(verdict.headline,
-             Contains("This rests on a smaller model than planned (linear), because 5 completed "
+             Contains("This rests on another model than planned (linear), because 5 completed "
                       "runs do not determine the 6 coefficients of the quadratic model."));
   CHECK_THAT(fmt::format("{}", fmt::join(verdict.caveats, " ")),
-             Contains("A smaller model than planned is fitted to y (linear)"));
+             Contains("Another model than planned is fitted to y (linear)"));
   CHECK_THAT(verdict.next_command, StartsWith("doetune augment"));
   const auto json = nlohmann::json::parse(reports::optimum_json(analysis));
   CHECK(json.at("fallbacks").at("y").at("model") == "linear");

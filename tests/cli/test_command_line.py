@@ -96,7 +96,7 @@ class CommandLine(CliCase):
         for model, noted in (('[a, b]', True), ('["1", a, b]', False), ("linear", False)):
             self.write("model.yaml", STUDY + f"model: {model}\n")
             shown = self.doetune("plan", "model.yaml", "-o", f"model-{noted}-{len(model)}").stdout
-            self.assertEqual('the model has no term "1"' in shown, noted, shown)
+            self.assertEqual('the model has no intercept (the term "1")' in shown, noted, shown)
 
     def test_whole_plots_and_a_budget(self):
         (self.directory / "split.yaml").write_text(

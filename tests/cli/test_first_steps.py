@@ -110,7 +110,7 @@ class FirstSteps(CliCase):
         self.write_program("bench", "#!/bin/sh\necho first >&2; echo no such model >&2; exit 3\n")
         self.doetune("plan", "tune.yaml")
         run = self.doetune("run", "tune", expect=5)
-        self.assertIn("stopping: the first 3 runs failed alike", run.stderr)
+        self.assertIn("stopping: the first 3 runs failed in the same way", run.stderr)
         self.assertIn("0 of 14 runs completed\n  runs 1 to 3 failed: exit code 3: no such model\n"
                       "    tune/runs/0003.1/stderr\nLast output of run 3:\nfirst\nno such model\n", run.stderr)
         self.assertEqual(self.next_of(run), "check")

@@ -146,7 +146,7 @@ class PlanExport(CliCase):
         self.doetune("import", "sweep.yaml", "sweep.csv", "--column", "p99_latency=p99 latency (ms)")
         self.doetune("optimize", "sweep")
         (self.directory / "same.csv").write_text("a,b\n1,2\n1,2\n")
-        self.assertIn("nothing varies", self.doetune("init", "--from", "same.csv", "x.yaml", expect=3).stderr)
+        self.assertIn("no parameter varies", self.doetune("init", "--from", "same.csv", "x.yaml", expect=3).stderr)
 
 
 if __name__ == "__main__":

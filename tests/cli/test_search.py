@@ -68,18 +68,18 @@ class Search(CliCase):
         self.assertAlmostEqual(optimum["responses"]["rate"]["mean"], 180, delta=10)
         self.assertIn("requests/s", (self.doetune("fit", "tune").stdout))
 
-    def test_limits_that_no_load_keeps_are_recorded(self):
+    def test_limits_that_no_load_meets_are_recorded(self):
         record = self.first_run(expect=5, CAPACITY="4")
         self.assertEqual(record["status"], "infeasible")
-        self.assertRegex(record["reason"], r"no rate keeps the limits, not even the lowest: at 1 "
-                                           r"time = .* > 0.05 \(.* % off\)")
+        self.assertRegex(record["reason"], r"no rate meets the limits, not even the lowest: at 1 "
+                                           r"time = .* > 0.05 \(.* % beyond the limit\)")
 
-    def test_limits_that_every_load_keeps_are_flagged(self):
+    def test_limits_that_every_load_meets_are_flagged(self):
         record = self.first_run(expect=5, CAPACITY="100000")
         self.assertEqual(record["responses"]["rate"], 1000)
         self.assertNotIn("rate", record.get("half_width", {}))
-        self.assertRegex(record["flags"][0], "every rate up to 1000, the highest, keeps the limits "
-                                             r"\(there .*\): the largest may be above it")
+        self.assertRegex(record["flags"][0], "every rate up to the highest, 1000, meets the limits "
+                                             r"\(.* there\); the largest may lie above the range")
 
     def test_a_call_that_fails_is_made_again(self):
         self.write("flaky", "")
@@ -126,7 +126,7 @@ class Search(CliCase):
             ("  rate: {goal: maximize}\n", ""): "add it to responses, as rate: {goal: maximize}",
             (", search: largest", ""): "limits need search: largest",
             ("baseline: 1}", "baseline: 1, search: largest, limits: {time: \"<= 1\"}}"): "only one factor",
-            ("unit: requests/s, search", "hard_to_change: true, search"): "changes within whole plots",
+            ("unit: requests/s, search", "hard_to_change: true, search"): "cannot be hard to change",
         }.items():
             self.write("tune.yaml", STUDY.replace(*change))
             done = self.doetune("plan", "tune.yaml", expect=3)

@@ -172,7 +172,7 @@ class Servers(CliCase):
         planned = self.doetune("plan", "next.yaml", "--costs-of", "tune").stdout
         self.assertIn("d-optimal with 12 runs", planned)
         self.assertRegex(planned, r"as measured in tune: run_cost .* 8 runs; change_cost .* 4 servers")
-        self.assertIn("no run has been completed", self.error_of("plan", "next.yaml", "--costs-of", "next", expect=3))
+        self.assertIn("no run has completed", self.error_of("plan", "next.yaml", "--costs-of", "next", expect=3))
 
     def test_several_whole_plots_at_a_time(self):
         self.planned()
@@ -210,7 +210,7 @@ class Servers(CliCase):
         self.planned()
         self.write("broken", "")
         done = self.run_all(expect=5)
-        self.assertIn("first 3 runs failed alike", done.stderr)
+        self.assertIn("first 3 runs failed in the same way", done.stderr)
         self.assertIn("no such model", done.stderr)
         self.assertLessEqual(len(self.starts()), 8)
         os.remove(self.directory / "broken")

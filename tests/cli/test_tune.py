@@ -172,7 +172,7 @@ class Tune(CliCase):
     def test_a_limit_on_the_time(self):
         """Of runs of at least 0.2 s, 2.4 s have time for eleven at most, four of which confirm."""
         done = self.doetune("tune", "tune.yaml", "--budget", 40, "--time", "2.4 s", env={"SLOW": "0.2"})
-        self.assertRegex(done.stderr, "The search ends: .* s of 2.4 s are used, and another run would leave too little to confirm")
+        self.assertRegex(done.stderr, "The search ends: .* s of 2.4 s used; another run would leave too little for the confirmation")
         self.assertLessEqual(len(self.rows()), 12)
         self.assertIn("confirmation", {row["point_type"] for row in self.rows()})
         self.assertIn("--time: expected a time", self.error_of("tune", "tune", "--time", "soon", expect=2))
@@ -212,7 +212,7 @@ class Tune(CliCase):
         self.write("gpus.yaml", STUDY.replace("run: {", "run: {gpus_per_run: 1, ") + "study: gpus\n")
         done = self.doetune("tune", "gpus.yaml", "--gpus", "0,1", "--budget", 40, "--gpu-time", "2.4 s",
                             env={"SLOW": "0.2"})
-        self.assertRegex(done.stderr, "of 2.4 s of GPU time are used")
+        self.assertRegex(done.stderr, "of 2.4 s of GPU time used")
 
     def test_the_front_of_two_goals(self):
         """Throughput is best at 6 executors and a batch of 8, latency where both are 1: the front is between them."""
@@ -266,7 +266,7 @@ class Tune(CliCase):
         """A factor that cannot vary says nothing, and stops nothing: the best of the other is found."""
         self.write("tune.yaml", STUDY + 'constraints: ["batch == 4"]\n')
         done = self.doetune("tune", "tune.yaml", "--budget", 16)
-        self.assertIn("another run is expected to gain", done.stderr)
+        self.assertIn("another run is expected to gain only", done.stderr)
         self.check_runs(16)
         optimum = json.loads((self.directory / "tune/optimum.json").read_text())
         self.assertEqual(optimum["settings"], {"executors": 6, "batch": 4})
@@ -316,7 +316,7 @@ class NextAndTell(CliCase):
         self.assertIn("no responses", self.error_of(*tell, "--infeasible", "latency=1", expect=2))
         self.assertTrue(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
         self.assertFalse(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
-        self.assertIn("recorded otherwise", self.error_of(*tell, "throughput=1", "latency=3", expect=3))
+        self.assertIn("already has another result", self.error_of(*tell, "throughput=1", "latency=3", expect=3))
         self.doetune("tell", "tune", "--run", 2, "--failed", "no such file")
         self.doetune("tell", "tune", "--run", 2, "throughput=3", "latency=2")  # what failed may be made again
         journal = (self.directory / "tune/runs.jsonl").read_text()

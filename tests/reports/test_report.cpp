@@ -88,11 +88,11 @@ TEST_CASE("A report says what a missing baseline leaves out", "[reports][html]")
         std::regex_replace(tests::fccd_study_text(), std::regex(baseline + ", baseline: 1"), "$1"));
     return static_part(reports::report_html(analysis::analyse(directory)));
   };
-  CHECK_THAT(page_without("(unit: Hz)"), Contains("Without a baseline of decode_rate, no gain") &&
-                                             !Contains("Square: baseline"));
-  CHECK_THAT(page_without("(integer|Hz)"), Contains("Without a baseline of the factors, no gain"));
+  CHECK_THAT(page_without("(unit: Hz)"),
+             Contains("No baseline is set for decode_rate, so") && !Contains("Square: baseline"));
+  CHECK_THAT(page_without("(integer|Hz)"), Contains("No baseline is set for the factors, so"));
   CHECK_THAT(page_without("(none)"),
-             !Contains("Without a baseline") && Contains("Square: baseline"));
+             !Contains("No baseline is set") && Contains("Square: baseline"));
 }
 
 TEST_CASE("The configuration to copy has the server's command as well", "[reports][html]") {

@@ -100,7 +100,7 @@ TEST_CASE("A plan whose first three runs fail alike stops", "[runner][policies]"
   CHECK(summary.counts.failed == 3);
   CHECK(summary.counts.remaining == 1);
   REQUIRE(world.sink.notes.size() == 1);
-  CHECK_THAT(world.sink.notes[0], Catch::Contains("first 3 runs failed alike") &&
+  CHECK_THAT(world.sink.notes[0], Catch::Contains("first 3 runs failed in the same way") &&
                                       Catch::Contains("exit code 1") &&
                                       Catch::Contains("on_failure: continue"));
 

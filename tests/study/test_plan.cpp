@@ -213,9 +213,8 @@ TEST_CASE("An edited study file beside the directory is reported, as it is not r
     write_text(file, text);
     const auto warning = study::edited_original(directory);
     REQUIRE(warning);
-    CHECK_THAT(*warning,
-               Catch::Contains("fccd/study.yaml, which is what is read, in: responses;") &&
-                   Catch::Contains("`cp ") && Catch::Contains("takes the changes up"));
+    CHECK_THAT(*warning, Catch::Contains("fccd/study.yaml, the file in use, in: responses;") &&
+                             Catch::Contains("`cp ") && Catch::Contains("applies the changes"));
   }
   SECTION("or what to do about factors") {
     std::string text = kStudy;
