@@ -3,12 +3,13 @@
 //   bench_chosen [STUDIES [KIND]]
 //
 // Kinds of studies: `none`, `backward` (selection of terms), `auto` (of surfaces), `whole-plots`,
-// `huber`, `gaussian-process`, `parametric` (universal scalability). The truth is a quadratic whose
-// coefficients are normal, or for the Gaussian process a sum of random waves, or the parametric
-// model; noise is in proportion to its standard deviation over the region.
-// The settings are those of a grid with the highest fitted value. "Fitted" are Student's intervals
-// about the fitted value, which hold 95 % at settings that were named beforehand; "posterior" are
-// those that doetune prints.
+// `huber`, `gaussian-process`, `parametric` (universal scalability), and with three runs fewer than
+// the quadratic has coefficients `few-runs` and, without a Gaussian process, `few-runs-polynomial`.
+// The truth is a quadratic whose coefficients are normal, or for the Gaussian process a sum of
+// random waves, or the parametric model; noise is in proportion to its standard deviation over the
+// region. The settings are those of a grid with the highest fitted value. "Fitted" are Student's
+// intervals about the fitted value, which hold 95 % at settings that were named beforehand;
+// "posterior" are those that doetune prints.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,6 +39,7 @@ using namespace doetune;
 
 namespace {
 
+constexpr const char* kFewRuns = "few-runs";
 constexpr double kNothing = std::numeric_limits<double>::infinity();
 
 struct Case {
@@ -52,6 +54,7 @@ struct Rates {
 
 struct Tally {
   Rates fitted, posterior;
+  double value = 0;  ///< of the truth, in its standard deviations over the region
 };
 
 /// What the studies of a case have in common.
@@ -65,8 +68,9 @@ using Truth = std::function<double(const Eigen::VectorXd&)>;
 
 struct Study {
   Truth truth;
-  double sigma = 0;       ///< of a run in its whole plot
-  double next_sigma = 0;  ///< of a run in a new one
+  double sigma = 0;                ///< of a run in its whole plot
+  double next_sigma = 0;           ///< of a run in a new one
+  double mean = 0, deviation = 0;  ///< of the truth over the region
   Eigen::VectorXd y;
 };
 
@@ -127,8 +131,9 @@ Setting setting_of(const Case& of) {
     type = "d-optimal";
   } else if (of.kind == "huber") {
     request.options.replicates = 2;
-  } else if (of.kind == "gaussian-process") {
-    request.options.runs = 10 * of.factors;
+  } else if (of.kind == "gaussian-process" || of.kind.starts_with(kFewRuns)) {
+    request.options.runs =
+        of.kind == "gaussian-process" ? 10 * of.factors : request.model.column_count() - 3;
     request.options.center_runs = 0;
     type = "space-filling";
   }
@@ -193,7 +198,9 @@ Study study_of(const Case& of, const Setting& setting, RandomStream& random) {
   for (Eigen::Index i = 0; i < over_grid.size(); ++i) {
     over_grid[i] = study.truth(setting.grid.row(i).transpose());
   }
-  study.sigma = nothing ? 1 : of.noise * std::sqrt((over_grid - over_grid.mean()).square().mean());
+  study.mean = over_grid.mean();
+  study.deviation = nothing ? 1 : std::sqrt((over_grid - study.mean).square().mean());
+  study.sigma = nothing ? 1 : of.noise * study.deviation;
   study.next_sigma = study.sigma;
   study.y.resize(setting.runs.rows());
   for (Eigen::Index i = 0; i < study.y.size(); ++i) {
@@ -228,11 +235,11 @@ Fitted fitted(const Case& of, const Setting& setting, const Eigen::VectorXd& y) 
                      *surfaces::ParametricPosterior::of(*fit, setting.runs))};
   }
   surfaces::FitOptions options;
-  if (of.kind == "auto") {
-    const auto surface =
-        surfaces::choose_surface(setting.model.factors(), setting.runs, y, {.threads = 1})
-            .best()
-            .surface;
+  if (of.kind == "auto" || of.kind.starts_with(kFewRuns)) {
+    const auto surface = surfaces::choose_surface(setting.model.factors(), setting.runs, y,
+                                                  {.few_runs = of.kind == kFewRuns, .threads = 1})
+                             .best()
+                             .surface;
     if (const auto* fit = dynamic_cast<const surfaces::Fit*>(surface.get())) {
       return {surface, std::make_shared<surfaces::ShrunkenPosterior>(
                            *surfaces::ShrunkenPosterior::of(*fit, setting.model))};
@@ -282,6 +289,7 @@ void add_study(const Case& of, const Setting& setting, std::uint64_t number, Tal
   const double error = std::hypot((errors.of_runs.row(0) - errors.of_runs.row(1)).norm(),
                                   (errors.own.row(0) - errors.own.row(1)).norm());
   const double half = surfaces::t_quantile(0.95, prediction.df) * error;
+  tally.value += (there - study.mean) / study.deviation;
   tally.fitted.mean += holds(mean, there);
   tally.fitted.next += holds(*prediction.prediction_interval(), next);
   tally.fitted.five += holds(*surfaces::mean_range(prediction, 5), five);
@@ -309,10 +317,10 @@ void print_case(const Case& of, const Setting& setting, int studies) {
   const Rates &a = tally.fitted, &b = tally.posterior;
   fmt::print(
       "| {} | {} | {} | {:.3f} → {:.3f} | {:.3f} → {:.3f} | {:.3f} → {:.3f} | {:.3f} → {:.3f} | "
-      "{:.2f} |\n",
+      "{:.2f} | {:.2f} |\n",
       of.factors, std::isinf(of.noise) ? "nothing matters" : fmt::format("{}", of.noise), of.kind,
       a.mean / n, b.mean / n, a.next / n, b.next / n, a.five / n, b.five / n, a.gain / n,
-      b.gain / n, b.width / a.width);
+      b.gain / n, b.width / a.width, tally.value / n);
   std::fflush(stdout);
 }
 
@@ -327,10 +335,12 @@ int main(int count, char** arguments) {
                                                       {"huber", {2, 3}},
                                                       {"auto", {2, 3}},
                                                       {"parametric", {1}},
+                                                      {"few-runs", {3, 4}},
+                                                      {"few-runs-polynomial", {3, 4}},
                                                       {"gaussian-process", {2, 3, 4}}};
   fmt::print(
-      "| factors | noise | kind | mean | next run | mean of 5 | gain | width "
-      "|\n|---|---|---|---|---|---|---|---|\n");
+      "| factors | noise | kind | mean | next run | mean of 5 | gain | width | value "
+      "|\n|---|---|---|---|---|---|---|---|---|\n");
   for (const auto& [kind, numbers] : kinds) {
     if (!only.empty() && kind != only) continue;
     for (const int k : numbers) {
