@@ -82,10 +82,10 @@ NextStep next_of_unconfirmed(const Analysis& analysis,
     return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
             "adds runs, from which the error of the surfaces is estimated"};
   }
-  const bool smaller =
+  const bool other_model =
       std::any_of(analysis.responses.begin(), analysis.responses.end(),
                   [](const ResponseAnalysis& response) { return response.fallback.has_value(); });
-  if (smaller && !confirmation) {
+  if (other_model && !confirmation) {
     return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
             "adds runs, so that the study's model can be fitted"};
   }

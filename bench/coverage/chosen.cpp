@@ -115,7 +115,7 @@ Setting setting_of_parametric() {
 }
 
 /// Face-centred with five centre runs; 24 runs in 8 whole plots; a Latin hypercube of 10 runs a
-/// factor.
+/// factor, or of too few runs for the quadratic.
 Setting setting_of(const Case& of) {
   if (of.kind == "parametric") return setting_of_parametric();
   doe::DesignRequest request;
@@ -132,8 +132,8 @@ Setting setting_of(const Case& of) {
   } else if (of.kind == "huber") {
     request.options.replicates = 2;
   } else if (of.kind == "gaussian-process" || of.kind.starts_with(kFewRuns)) {
-    request.options.runs =
-        of.kind == "gaussian-process" ? 10 * of.factors : request.model.column_count() - 3;
+    const bool few = of.kind.starts_with(kFewRuns);
+    request.options.runs = few ? request.model.column_count() - 3 : 10 * of.factors;
     request.options.center_runs = 0;
     type = "space-filling";
   }

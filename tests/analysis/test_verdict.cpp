@@ -271,8 +271,7 @@ TEST_CASE("What speaks against a fit is said replaced its remedy", "[reports][ve
   CHECK(analysis::findings(response).empty());
 }
 
-TEST_CASE("Where most runs were infeasible, a smaller model gives the answer",
-          "[reports][verdict]") {
+TEST_CASE("Where most runs were infeasible, another model gives the answer", "[reports][verdict]") {
   tests::TemporaryDirectory folder;
   const std::filesystem::path table = folder.path() / "runs.csv";
   std::ofstream csv(table);

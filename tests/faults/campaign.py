@@ -156,7 +156,7 @@ class Campaign:
 
     @staticmethod
     def completed(study):
-        """Of whole lines of the journal."""
+        """The records of completed runs, of the journal's whole lines."""
         journal = study.directory / "runs.jsonl"
         records = []
         for line in journal.read_text().splitlines()[1:] if journal.exists() else []:

@@ -1,5 +1,6 @@
 """Apache Spark for tests: installed once beside the programs, and quick to start."""
 
+import collections
 import os
 import pathlib
 import shutil
@@ -14,12 +15,21 @@ QUICK_OPTIONS = [argument for setting in (
     for argument in ("--conf", setting)]
 
 
+Process = collections.namedtuple("Process", "pid ppid pgid sid arguments")
+
+
+def processes():
+    """All processes of this machine."""
+    listing = subprocess.run(["ps", "-eo", "pid=,ppid=,pgid=,sid=,args="], text=True, stdout=subprocess.PIPE).stdout
+    rows = [line.split(None, 4) for line in listing.splitlines()]
+    return [Process(*map(int, row[:4]), row[4]) for row in rows]
+
+
 def processes_of(word, directory):
     """Processes whose command line has the word, started for a study below the directory."""
-    listing = subprocess.run(["ps", "-eo", "pid,pgid,args"], text=True, stdout=subprocess.PIPE).stdout
-    lines = [line.split(None, 2) for line in listing.splitlines()[1:]]
-    groups = {line[1] for line in lines if str(directory) in line[2]}
-    return [int(line[0]) for line in lines if line[1] in groups and word in line[2]]
+    everything = processes()
+    groups = {process.pgid for process in everything if str(directory) in process.arguments}
+    return [process.pid for process in everything if process.pgid in groups and word in process.arguments]
 
 
 def install_spark(program):

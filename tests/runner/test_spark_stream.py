@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from spark_environment import QUICK, install_spark, processes_of
+from spark_environment import QUICK, install_spark, processes, processes_of
 
 # One image for every camera, so that every micro-batch has the same boxes.
 SETTINGS = {"model": "tiny-yolov2", "input_size": 64, "frame_width": 64, "frame_height": 64, "source_fps": 1,
@@ -56,18 +56,16 @@ class SparkStream(unittest.TestCase):
     @staticmethod
     def executors_at_work(program):
         """Those of the program's executors that have a Python worker."""
-        listing = subprocess.run(["ps", "-eo", "sid,pid,ppid,args"], text=True, capture_output=True).stdout
-        rows = [line.split(None, 3) for line in listing.splitlines()]
-        rows = [row for row in rows if row[0] == str(program.pid)]
-        at_work = {row[2] for row in rows if "pyspark.daemon" in row[3]}
-        return [int(row[1]) for row in rows if row[1] in at_work and "CoarseGrainedExecutorBackend" in row[3]]
+        own = [process for process in processes() if process.sid == program.pid]
+        at_work = {process.ppid for process in own if "pyspark.daemon" in process.arguments}
+        return [process.pid for process in own
+                if process.pid in at_work and "CoarseGrainedExecutorBackend" in process.arguments]
 
     def check_nothing_runs(self, program=None):
         """Neither in the program's session, nor what names the folder."""
         def left():
-            listing = subprocess.run(["ps", "-eo", "sid,pid,ppid,stat,args"], text=True, capture_output=True).stdout
-            return [line for line in listing.splitlines()
-                    if (program and line.split()[0] == str(program.pid)) or str(self.folder) in line]
+            return [process for process in processes()
+                    if (program and process.sid == program.pid) or str(self.folder) in process.arguments]
 
         until = time.monotonic() + 180
         while left() and time.monotonic() < until:

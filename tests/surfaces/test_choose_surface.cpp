@@ -89,7 +89,7 @@ TEST_CASE("Without lack of fit a Gaussian process takes no part", "[surfaces][ch
 
 TEST_CASE("Of few runs the surface that predicts best is chosen, also a Gaussian process",
           "[surfaces][choice]") {
-  // A third of a Latin hypercube's runs that a choice among surfaces asks for.
+  // A Latin hypercube of a third of the runs that a choice among surfaces asks for.
   const std::vector<doe::Factor> factors = unit_factors(2);
   Eigen::MatrixXd coded(5, 2);
   coded << -1, 0.5, -0.5, -0.5, 0, 1, 0.5, -1, 1, 0;

@@ -116,10 +116,11 @@ FileDescriptor connected_to(const std::string& host, const std::string& port) {
   throw std::runtime_error(std::strerror(errno));
 }
 
-/// Throws std::runtime_error where no master of a standalone cluster,
+/// Throws std::runtime_error where no master of the standalone cluster that is asked for,
 /// `spark://HOST:PORT,HOST:PORT`, listens: Spark itself would try for a minute.
-void check_master(const std::string& master) {
+void check_master(const Inputs& in) {
   constexpr std::string_view kStandalone = "spark://";
+  const std::string master = in.has("master") ? in.text("master") : "";
   if (!master.starts_with(kStandalone)) return;
   std::string why;
   std::istringstream addresses(master.substr(kStandalone.size()));
@@ -147,7 +148,6 @@ std::vector<std::string> spark_command(const SparkConfiguration& configuration,
                                        const std::string& host, int port) {
   const Inputs& in = configuration.request.inputs;
   const bool here = !in.has("master");
-  if (!here) check_master(in.text("master"));
   std::vector<Configured> configured = resources(configuration);
   configured.insert(configured.end(),
                     {{"spark.ui.showConsoleProgress", "false"},
@@ -186,6 +186,7 @@ void serve_spark_streams(const std::vector<std::string>& arguments) {
     throw UsageError(fmt::format("--serve takes HOST:PORT, not '{}'", address));
   const Request request = parse_command_line(spark_stream_inference_workload(),
                                              {arguments.begin() + 1, arguments.end()});
+  check_master(request.inputs);
   fs::path folder = cache_directory();
   if (folder.empty()) folder = fs::temp_directory_path();
   fs::create_directories(folder);
@@ -241,6 +242,7 @@ void SparkApplication::connect(const ServerAddress& server) {
 }
 
 void SparkApplication::start(const SparkConfiguration& configuration) {
+  check_master(configuration.request.inputs);
   const FileDescriptor listening = listening_socket();
   const fs::path application = folder_ / "application.py";
   replace_file(application, kStreamApplication);
