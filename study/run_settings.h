@@ -28,6 +28,13 @@ struct Retries {
 enum class OnFailure { kFirstThree, kContinue, kStop };
 enum class Outliers { kFlag, kRerun };
 
+/// `run.ssh.stage`, `run.slurm.stage`: a folder of each machine that executes runs, for those that
+/// do not share the study directory.
+struct StageSettings {
+  std::string to;                  ///< absolute
+  std::vector<std::string> files;  ///< to copy there, relative to the folder of the study file
+};
+
 /// `run.slurm`: what is requested from Slurm.
 struct SlurmSettings {
   std::string partition;
@@ -40,6 +47,7 @@ struct SlurmSettings {
   int max_queued = 100;  ///< maximum number of jobs in the queue
   double poll_s = 5;     ///< interval between queries of the queue
   std::string program;   ///< path of doetune-attempt on the nodes, if it is not the same as here
+  std::optional<StageSettings> stage;
 };
 
 struct SshHost {
@@ -48,19 +56,13 @@ struct SshHost {
   std::vector<std::string> gpus;
 };
 
-/// `run.ssh.stage`: a folder of the hosts, for those that do not share the study directory.
-struct SshStage {
-  std::string to;                  ///< absolute
-  std::vector<std::string> files;  ///< to copy there, relative to the folder of the study file
-};
-
 /// `run.ssh`: the hosts; without a stage the study directory must have the same path on all of
 /// them.
 struct SshSettings {
   std::vector<SshHost> hosts;
   std::vector<std::string> options;  ///< options of the client, such as -p 2222
   std::string program;               ///< as in SlurmSettings
-  std::optional<SshStage> stage;
+  std::optional<StageSettings> stage;
 };
 
 /// `run.spark`: the application whose tasks are the runs.

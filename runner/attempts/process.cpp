@@ -67,6 +67,7 @@ struct ChildPlan {
   const char* working_directory;
   const cpu_set_t* cpus;  ///< null: not bound
   std::optional<ProcessMark> mark;
+  int end_signal;
   int output;
   int errors;
   int report;
@@ -90,7 +91,7 @@ void reset_signals() {
 
 [[noreturn]] void become_program(const ChildPlan& plan) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, plan.end_signal);
   if (::getppid() != plan.parent) ::_exit(127);  // the runner died before the previous line
   reset_signals();
   if (plan.cpus != nullptr) ::sched_setaffinity(0, sizeof *plan.cpus, plan.cpus);
@@ -141,7 +142,7 @@ StartResult no_process(std::string_view step) {
 
 }  // namespace
 
-StartResult start_process(const Attempt& attempt, std::optional<ProcessMark> mark) {
+StartResult start_process(const Attempt& attempt, std::optional<ProcessMark> mark, int end_signal) {
   std::vector<std::string> arguments = attempt.arguments;
   std::vector<std::string> environment = environment_of(attempt, mark);
   const std::vector<char*> argument_pointers = pointers(arguments);
@@ -161,6 +162,7 @@ StartResult start_process(const Attempt& attempt, std::optional<ProcessMark> mar
                        attempt.working_directory.c_str(),
                        attempt.cpus.empty() ? nullptr : &cpus,
                        mark,
+                       end_signal,
                        output->write.get(),
                        errors->write.get(),
                        report->write.get(),

@@ -1,6 +1,7 @@
 // Starts a program in its own process group.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -21,13 +22,14 @@ struct Process {
   FileDescriptor errors;
 };
 
-/// Starts the attempt's program, which is killed when the calling thread ends, however it ends. The
-/// program and its descendants carry the mark, if one is given. Returns an error message if it
-/// cannot be started.
+/// Starts the attempt's program, which gets `end_signal` when the calling thread ends, however it
+/// ends. The program and its descendants carry the mark, if one is given. Returns an error message
+/// if it cannot be started.
 struct StartResult {
   std::optional<Process> process;
   std::string error;
 };
-StartResult start_process(const Attempt& attempt, std::optional<ProcessMark> mark = {});
+StartResult start_process(const Attempt& attempt, std::optional<ProcessMark> mark = {},
+                          int end_signal = SIGKILL);
 
 }  // namespace doetune::runner

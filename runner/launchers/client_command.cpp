@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kMaxOutputBytes = 16 << 20;  // enough for 100,000 jobs in a queue
 constexpr std::size_t kMaxWordsBytes = 300;
 constexpr double kKilledAfter_s = 5;
+constexpr double kStoppedWithin_s = 10;  ///< for a client that has to end what it started
 
 /// Reads what is available, and keeps it up to the size limit.
 void drain_pipe(FileDescriptor& pipe, std::string& text, bool& cut) {
@@ -69,20 +70,24 @@ void ClientCommands::watch(int descriptor) {
 }
 
 int ClientCommands::start(const std::vector<std::string>& arguments, double deadline_s,
-                          Handler handler) {
+                          Handler handler, int end_signal) {
   Attempt command;
   command.arguments = arguments;
   command.program = in_path(arguments.front());
   command.working_directory = "/";
   const int number = ++last_number_;
-  StartResult started = start_process(command);
+  StartResult started = start_process(command, {}, end_signal);
   if (!started.process) {
     ClientAnswer answer{true, 127, "", started.error};
-    ended_.push_back({number, Process(), 0, std::move(handler), std::move(answer)});
+    ended_.push_back({number, Process(), 0, 0, std::move(handler), std::move(answer)});
     return number;
   }
-  running_.push_back(
-      {number, std::move(*started.process), monotonic_s() + deadline_s, std::move(handler), {}});
+  running_.push_back({number,
+                      std::move(*started.process),
+                      end_signal,
+                      monotonic_s() + deadline_s,
+                      std::move(handler),
+                      {}});
   const Process& process = running_.back().process;
   for (const FileDescriptor* source : {&process.handle, &process.output, &process.errors}) {
     watch(source->get());
@@ -92,7 +97,12 @@ int ClientCommands::start(const std::vector<std::string>& arguments, double dead
 
 void ClientCommands::stop(int number) {
   for (Running& running : running_) {
-    if (running.number == number) running.deadline_s = 0;
+    if (running.number != number || running.stopped) continue;
+    running.stopped = true;
+    running.deadline_s = 0;
+    if (running.end_signal == SIGKILL) continue;
+    ::kill(running.process.pid, running.end_signal);
+    running.deadline_s = monotonic_s() + kStoppedWithin_s;
   }
 }
 
@@ -113,7 +123,7 @@ bool ClientCommands::advance(Running& running, double now_s) {
   drain_pipe(process.output, running.answer.output, running.answer.cut);
   drain_pipe(process.errors, running.answer.errors, running.answer.cut);
   if (!over) return false;
-  running.answer.answered = WIFEXITED(status);
+  running.answer.answered = WIFEXITED(status) && !running.stopped;
   running.answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   return true;
 }

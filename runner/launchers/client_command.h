@@ -1,6 +1,8 @@
 // Runs several commands of cluster clients (sbatch, squeue, ssh, ...) concurrently.
 #pragma once
 
+#include <signal.h>
+
 #include <functional>
 #include <list>
 #include <string>
@@ -26,7 +28,7 @@ struct ClientAnswer {
 
 /// Starts commands and waits for whichever ends first, since a cluster client may take long or
 /// never answer. A command is killed at its deadline. Commands have empty input, do not receive the
-/// terminal's Ctrl-C, and die with the calling thread.
+/// terminal's Ctrl-C, and get their end signal when the calling thread ends.
 class ClientCommands {
  public:
   using Handler = std::function<void(const ClientAnswer&)>;
@@ -38,10 +40,13 @@ class ClientCommands {
 
   /// Starts a program from PATH. wait() calls the handler exactly once; if the program cannot be
   /// started, as answered with status 127. `deadline_s` is relative to now; infinity for none.
-  /// Returns a number for stop().
-  int start(const std::vector<std::string>& arguments, double deadline_s, Handler handler);
+  /// Returns a number for stop(). The end signal may be SIGTERM for a client that has to end what
+  /// it started elsewhere.
+  int start(const std::vector<std::string>& arguments, double deadline_s, Handler handler,
+            int end_signal = SIGKILL);
 
-  /// Kills a command in the next wait(); its handler gets `answered` = false.
+  /// Ends a command by its end signal, and kills it in a wait() 10 s later if it is still there;
+  /// its handler gets `answered` = false.
   void stop(int number);
 
   std::size_t running() const { return running_.size(); }
@@ -54,9 +59,11 @@ class ClientCommands {
   struct Running {
     int number;
     Process process;
+    int end_signal;
     double deadline_s;
     Handler handler;
     ClientAnswer answer;
+    bool stopped = false;
   };
 
   void watch(int descriptor);

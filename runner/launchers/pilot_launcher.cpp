@@ -1,9 +1,11 @@
 #include "runner/launchers/pilot_launcher.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/clock.h"
@@ -28,17 +30,26 @@ constexpr double kFull_s = 15;  ///< without a step of ours running: resources a
 constexpr double kMinPilot_s = 3600;
 constexpr int kAttemptsInPilot = 10;  ///< one after another, if the study sets no limit
 
-/// Holds the nodes as long as the modification time of the file changes, whatever the clocks say.
-std::string holding_script(const std::filesystem::path& alive) {
+/// Holds the nodes as long as what the command prints changes.
+std::string holding_script(const std::string& command) {
   return fmt::format(
       "seen=; idle=0\n"
       "while [ $idle -lt {} ]; do\n"
-      "  now=$(stat -c %y {} 2>/dev/null)\n"
-      "  if [ \"$now\" = \"$seen\" ]; then idle=$((idle + 1)); else idle=0; seen=$now; fi\n"
+      "  if now=$({}) && [ \"$now\" = \"$seen\" ]; then idle=$((idle + 1)); "
+      "else idle=0; seen=$now; fi\n"
       "  sleep {}\n"
       "done\n",
-      kIdleLooks, study::shell_quoted(alive.string()), kIdleLook_s);
+      kIdleLooks, command, kIdleLook_s);
 }
+
+/// The modification time of the file, whatever the clocks say, also if it is missing.
+std::string holding_script_of(const std::filesystem::path& alive) {
+  return holding_script(
+      fmt::format("stat -c %y {} 2>/dev/null || :", study::shell_quoted(alive.string())));
+}
+
+/// The comment of the job, unless the controller is silent, for nodes that do not see the file.
+constexpr const char* kComment = "squeue --noheader --jobs=$SLURM_JOB_ID --format=%k 2>/dev/null";
 
 /// Keeps the ranks of a step on its node. Otherwise Open MPI's mpirun would ask Slurm for a step on
 /// all nodes of the allocation, and srun for processors that this step holds, and both would wait
@@ -55,11 +66,14 @@ PilotLauncher::PilotLauncher(LauncherRequest request)
     : ClientLauncher(std::move(request)),
       alive_(request_.directory / "pilot.alive"),
       name_(slurm_job_name(request_.study + ".pilot", request_.directory)),
-      queue_(commands_, request_.run.slurm.poll_s, request_.note, [this] { heard(); }) {}
+      queue_(commands_, request_.run.slurm.poll_s, request_.note, [this] { heard(); }) {
+  if (request_.run.slurm.stage) stage_.emplace(*request_.run.slurm.stage, request_.directory);
+}
 
 PilotLauncher::~PilotLauncher() {
   std::error_code ignored;
   std::filesystem::remove(alive_, ignored);
+  std::filesystem::remove(archive(), ignored);
   if (pilot_ == Pilot::kUnknown || pilot_ == Pilot::kNone) return;
   bool done = false;
   commands_.start({"scancel", "--name=" + name_}, kClusterAnswer_s,
@@ -70,6 +84,9 @@ PilotLauncher::~PilotLauncher() {
 std::vector<HostCapacity> PilotLauncher::capacities(const study::RunSettings& run,
                                                     const SlotOptions& options) const {
   check_slurm("slurm-pilot", run, options);
+  require(!stage_ || run.server.set_up.empty(),
+          "servers of whole plots need a study directory that the nodes share, without a stage",
+          "run.set_up");
   HostCapacity capacity;
   capacity.jobs = options.jobs.value_or(run.jobs.value_or(run.slurm.nodes));
   capacity.assigns_gpus = false;
@@ -92,7 +109,8 @@ std::vector<std::string> PilotLauncher::sbatch() const {
     arguments.push_back(fmt::format("--mem-per-cpu={:.0f}M", std::ceil(mebibytes / cpus)));
   }
   arguments.insert(arguments.end(), slurm.options.begin(), slurm.options.end());
-  arguments.insert(arguments.end(), {"--wrap", holding_script(alive_)});
+  const std::string script = stage_ ? holding_script(kComment) : holding_script_of(alive_);
+  arguments.insert(arguments.end(), {"--wrap", script});
   return arguments;
 }
 
@@ -115,8 +133,82 @@ std::vector<std::string> PilotLauncher::client(const Attempt& attempt) const {
     arguments.push_back("--gres=none");
   }
   arguments.push_back(attempt_program(run.slurm.program, "run.slurm.program").string());
-  arguments.push_back(attempt.directory.string());
+  if (!stage_) {
+    arguments.push_back(attempt.directory.string());
+    return arguments;
+  }
+  const std::vector<std::string> staged = stage_->arguments(attempt);
+  arguments.insert(arguments.end(), staged.begin(), staged.end());
   return arguments;
+}
+
+/// In a stage, what the attempt leaves is what its step prints. srun ends a step when it is
+/// terminated, and leaves it alone when it is killed.
+std::optional<int> PilotLauncher::start_client(const Attempt& attempt) {
+  if (!stage_) return ClientLauncher::start_client(attempt);
+  const auto answered = [this, attempt](ClientAnswer answer) {
+    Stage::store(answer, attempt);
+    client_ended(attempt.name, answer);
+  };
+  return commands_.start(client(attempt), std::numeric_limits<double>::infinity(), answered,
+                         SIGTERM);
+}
+
+std::filesystem::path PilotLauncher::archive() const { return request_.directory / "stage.tar"; }
+
+/// Whether the nodes of this allocation have the files of the stage; if not, they are copied.
+bool PilotLauncher::has_files() {
+  if (!stage_ || stage_->files().empty() || has_files_ == id_) return true;
+  if (copying_) return false;
+  copying_ = true;
+  std::vector<std::string> pack{"tar", "--create", "--file=" + archive().string(),
+                                "--directory=" + files_from_.string(), "--"};
+  pack.insert(pack.end(), stage_->files().begin(), stage_->files().end());
+  const auto packed = [this](const ClientAnswer& answer) {
+    if (!answer.ok()) return copied(answer);
+    commands_.start(
+        copy(), Stage::kCopy_s, [this](const ClientAnswer& end) { copied(end); }, SIGTERM);
+  };
+  commands_.start(pack, Stage::kCopy_s, packed);
+  return false;
+}
+
+/// srun passes the archive to a process on each node. In its path, %% is a percent sign.
+std::vector<std::string> PilotLauncher::copy() const {
+  const int nodes = request_.run.slurm.nodes;
+  std::string input;
+  for (const char c : archive().string()) input += c == '%' ? "%%" : std::string(1, c);
+  return {"srun",
+          "--jobid=" + id_,
+          "--overlap",
+          fmt::format("--nodes={}", nodes),
+          fmt::format("--ntasks={}", nodes),
+          "--ntasks-per-node=1",
+          "--mpi=none",
+          "--gres=none",
+          "--chdir=/",
+          "--job-name=stage",
+          "--input=" + input,
+          "tar",
+          "--extract",
+          "--one-top-level=" + stage_->files_folder()};
+}
+
+void PilotLauncher::copied(const ClientAnswer& answer) {
+  copying_ = false;
+  if (pilot_ != Pilot::kRunning) return;  // another allocation gets them
+  if (!answer.ok()) {
+    ClientAnswer first = answer;  // the last line is tar's or srun's about itself
+    first.errors.resize(std::min(first.errors.find('\n'), first.errors.size()));
+    return give_up(fmt::format("the files of run.slurm.stage could not be copied to the nodes: {}",
+                               first.words()));
+  }
+  has_files_ = id_;
+  if (request_.note) {
+    request_.note(fmt::format("copied {} to {} of the nodes", fmt::join(stage_->files(), ", "),
+                              stage_->files_folder()));
+  }
+  begin_waiting();
 }
 
 AttemptEnd PilotLauncher::not_begun(const Attempt&, const ClientAnswer& answer) {
@@ -150,7 +242,8 @@ void PilotLauncher::note_refusal() {
     retry_step_s_ = kRetryStep_s;
     retry_s_ = now_s + kRetryStep_s;
   }
-  if (!full_since_s_ || any_begun()) full_since_s_ = now_s;
+  const bool others = stage_ ? commands_.running() > 0 : any_begun();
+  if (!full_since_s_ || others) full_since_s_ = now_s;
   if (now_s >= *full_since_s_ + kFull_s) leave_full_pilot();
 }
 
@@ -170,7 +263,8 @@ void PilotLauncher::leave_full_pilot() {
 }
 
 void PilotLauncher::submit(const Attempt& given) {
-  Attempt attempt = given;
+  files_from_ = given.working_directory;
+  Attempt attempt = stage_ ? stage_->there(given) : given;
   if (attempt.processes > 0) add_step_settings(attempt);
   if (!prepare(attempt)) return;
   gpus_ = std::max(gpus_, attempt.gpus_wanted);
@@ -184,7 +278,8 @@ void PilotLauncher::submit(const Attempt& given) {
 /// Begins all of them; after a refusal, one at a time with growing delays until one has begun.
 void PilotLauncher::begin_waiting() {
   if (has_begun(retried_)) found_resources();
-  while (pilot_ == Pilot::kRunning && !waiting_.empty() && monotonic_s() >= retry_s_) {
+  while (pilot_ == Pilot::kRunning && !waiting_.empty() && has_files() &&
+         monotonic_s() >= retry_s_) {
     begin(waiting_.front());
     if (retry_step_s_ > 0) {
       retried_ = waiting_.front().name;
@@ -221,6 +316,9 @@ void PilotLauncher::keep_alive(double now_s) {
   if (now_s < kept_alive_s_ + kKeepAlive_s) return;
   kept_alive_s_ = now_s;
   study::write_file_atomically(alive_, fmt::format("{}\n", utc_now()));
+  if (!stage_ || id_.empty()) return;
+  commands_.start({"scontrol", "update", "JobId=" + id_, "Comment=" + utc_now()}, kClusterAnswer_s,
+                  [](const auto&) {});
 }
 
 void PilotLauncher::ask_for_nodes() {

@@ -8,6 +8,7 @@
 
 #include "runner/launchers/client_launcher.h"
 #include "runner/launchers/slurm_queue.h"
+#include "runner/launchers/stage.h"
 
 namespace doetune::runner {
 
@@ -19,11 +20,15 @@ namespace doetune::runner {
 /// minutes: a killed doetune does not keep nodes, and one restarted before that continues with
 /// them. A new allocation is requested if the old one ends while runs are left, or cannot fit a
 /// step although none is in progress.
+///
+/// With a stage (stage.h), srun copies the files to the nodes of each allocation, and brings back
+/// what runs leave: they end with doetune, which touches the comment of the job instead.
 class PilotLauncher : public ClientLauncher {
  public:
   explicit PilotLauncher(LauncherRequest request);
   ~PilotLauncher() override;
 
+  bool has_programs_here() const override { return !stage_; }
   std::vector<HostCapacity> capacities(const study::RunSettings& run,
                                        const SlotOptions& options) const override;
   void submit(const Attempt& attempt) override;
@@ -31,6 +36,7 @@ class PilotLauncher : public ClientLauncher {
   void cancel(const std::string& attempt) override;
 
  protected:
+  std::optional<int> start_client(const Attempt& attempt) override;
   std::vector<std::string> client(const Attempt& attempt) const override;
   bool take_back(const Attempt& attempt, const ClientAnswer& answer, bool stopped) override;
   AttemptEnd not_begun(const Attempt& attempt, const ClientAnswer& answer) override;
@@ -55,6 +61,10 @@ class PilotLauncher : public ClientLauncher {
   void note_refusal();
   void found_resources();
   void leave_full_pilot();
+  std::filesystem::path archive() const;
+  bool has_files();
+  std::vector<std::string> copy() const;
+  void copied(const ClientAnswer& answer);
 
   std::filesystem::path alive_;
   std::string name_;  ///< name of the job
@@ -76,6 +86,10 @@ class PilotLauncher : public ClientLauncher {
   std::string retried_;                      ///< the attempt that was retried last
   std::optional<double> full_since_s_ = {};  ///< time since which no step fitted and none ended
   std::string left_id_;                      ///< of a pilot being cancelled
+  std::optional<Stage> stage_;
+  std::filesystem::path files_from_;  ///< the folder of the study file
+  std::string has_files_;             ///< the allocation whose nodes have the files
+  bool copying_ = false;
 };
 
 }  // namespace doetune::runner

@@ -77,6 +77,9 @@ SlurmLauncher::~SlurmLauncher() {
 std::vector<HostCapacity> SlurmLauncher::capacities(const study::RunSettings& run,
                                                     const SlotOptions& options) const {
   check_slurm("slurm", run, options);
+  require(!run.slurm.stage,
+          "run.slurm.stage needs one allocation for all runs: write run: {launcher: slurm-pilot}",
+          "run.slurm.stage");
   HostCapacity capacity;
   capacity.jobs = std::min(options.jobs.value_or(run.jobs.value_or(run.slurm.max_queued)),
                            run.slurm.max_queued);

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/hash.h"
-#include "runner/attempts/printed_attempt.h"
 #include "runner/launchers/remote_program.h"
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
@@ -18,7 +16,6 @@ namespace {
 
 constexpr int kConnectionFailed = 255;  ///< ssh(1), "EXIT STATUS"
 constexpr int kMaxFailures = 2;
-constexpr double kCopy_s = 3600;
 
 /// The words for a POSIX shell, or for what splits them like one.
 std::string shell_line(const std::vector<std::string>& words) {
@@ -29,22 +26,10 @@ std::string shell_line(const std::vector<std::string>& words) {
   return line;
 }
 
-void replace_all(std::string& text, const std::string& what, const std::string& by) {
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
-  }
-}
-
-/// A folder name for each study directory, without special characters.
-std::string folder_name(const std::filesystem::path& directory) {
-  return "doetune-" + text_hash(directory.lexically_normal().string()).substr(0, 8);
-}
-
 }  // namespace
 
-SshLauncher::SshLauncher(LauncherRequest request)
-    : ClientLauncher(std::move(request)), stage_(request_.run.ssh.stage) {
-  if (stage_) folder_ = stage_->to + "/" + folder_name(request_.directory);
+SshLauncher::SshLauncher(LauncherRequest request) : ClientLauncher(std::move(request)) {
+  if (request_.run.ssh.stage) stage_.emplace(*request_.run.ssh.stage, request_.directory);
 }
 
 std::vector<HostCapacity> SshLauncher::capacities(const study::RunSettings& run,
@@ -64,7 +49,7 @@ std::vector<HostCapacity> SshLauncher::capacities(const study::RunSettings& run,
   }
   attempt_program(run.ssh.program, "run.ssh.program");
   if (stage_) {
-    require(stage_->files.empty() || !in_path("rsync").empty(),
+    require(stage_->files().empty() || !in_path("rsync").empty(),
             "run.ssh.stage copies files with rsync, which is not in PATH: install it here and on "
             "the hosts (Debian: rsync)",
             "run.ssh.stage");
@@ -86,22 +71,10 @@ std::vector<HostCapacity> SshLauncher::capacities(const study::RunSettings& run,
   return capacities;
 }
 
-/// What a host is told of its attempt: paths of its directory are those of the host.
-void SshLauncher::submit(const Attempt& given) {
-  Attempt attempt = given;
-  if (stage_) {
-    files_from_ = attempt.working_directory;
-    const std::string here = attempt.directory.string(), there = directory_there(attempt);
-    for (std::string& argument : attempt.arguments) replace_all(argument, here, there);
-    for (auto& [name, value] : attempt.environment) replace_all(value, here, there);
-    attempt.environment["DOETUNE_STAGED"] = fmt::format("{}", fmt::join(stage_->files, " "));
-    attempt.working_directory = stage_->files.empty() ? "" : folder_ + "/files";
-  }
-  ClientLauncher::submit(attempt);
-}
-
-std::string SshLauncher::directory_there(const Attempt& attempt) const {
-  return folder_ + "/runs/" + attempt.directory.filename().string();
+void SshLauncher::submit(const Attempt& attempt) {
+  if (!stage_) return ClientLauncher::submit(attempt);
+  files_from_ = attempt.working_directory;
+  ClientLauncher::submit(stage_->there(attempt));
 }
 
 std::optional<int> SshLauncher::start_client(const Attempt& attempt) {
@@ -109,9 +82,9 @@ std::optional<int> SshLauncher::start_client(const Attempt& attempt) {
   const std::string& host = attempt.host;
   waiting_[host].push_back(attempt);
   Copied& state = copied_[host];
-  if (state == Copied::kNot && !stage_->files.empty()) {
+  if (state == Copied::kNot && !stage_->files().empty()) {
     state = Copied::kUnderWay;
-    commands_.start(copy(host), kCopy_s,
+    commands_.start(copy(host), Stage::kCopy_s,
                     [this, host](const ClientAnswer& answer) { copied(host, answer); });
   } else if (state != Copied::kUnderWay) {
     start_waiting(host);
@@ -123,11 +96,7 @@ void SshLauncher::start_waiting(const std::string& host) {
   for (const Attempt& attempt : std::exchange(waiting_[host], {})) {
     const auto answered = [this, attempt](ClientAnswer answer) {
       clients_.erase(attempt.name);
-      try {
-        store_printed_attempt(answer.output, attempt.directory);
-      } catch (const study::DirectoryError& error) {
-        answer.errors = error.what();
-      }
+      Stage::store(answer, attempt);
       client_ended(attempt.name, answer);
     };
     clients_[attempt.name] =
@@ -140,8 +109,8 @@ void SshLauncher::copied(const std::string& host, const ClientAnswer& answer) {
   if (answer.ok()) {
     state = Copied::kYes;
     if (request_.note) {
-      request_.note(
-          fmt::format("copied {} to {}:{}/files", fmt::join(stage_->files, ", "), host, folder_));
+      request_.note(fmt::format("copied {} to {}:{}", fmt::join(stage_->files(), ", "), host,
+                                stage_->files_folder()));
     }
     return start_waiting(host);
   }
@@ -163,10 +132,10 @@ void SshLauncher::dismiss(const Attempt& attempt) {
 std::vector<std::string> SshLauncher::copy(const std::string& host) const {
   std::vector<std::string> arguments{
       "rsync", "--archive", "--relative", "--mkpath", "--rsh", shell_line(connection()), "--"};
-  for (const std::string& file : stage_->files) {
+  for (const std::string& file : stage_->files()) {
     arguments.push_back((files_from_ / "." / file).string());
   }
-  arguments.push_back(fmt::format("{}:{}/files/", host, folder_));
+  arguments.push_back(fmt::format("{}:{}/", host, stage_->files_folder()));
   return arguments;
 }
 
@@ -190,10 +159,8 @@ std::vector<std::string> SshLauncher::client(const Attempt& attempt) const {
   std::vector<std::string> words{
       attempt_program(request_.run.ssh.program, "run.ssh.program").string()};
   if (stage_) {
-    words.insert(words.end(), {"--attached", directory_there(attempt),
-                               study::read_file(attempt.directory / "attempt.json"),
-                               study::read_file(attempt.request()),
-                               study::read_file(request_.directory / "study.yaml")});
+    const std::vector<std::string> arguments = stage_->arguments(attempt);
+    words.insert(words.end(), arguments.begin(), arguments.end());
   } else {
     words.push_back(attempt.directory.string());
   }
@@ -206,7 +173,7 @@ AttemptEnd SshLauncher::not_begun(const Attempt& attempt, const ClientAnswer& an
   const std::string& host = attempt.host;
   AttemptEnd end;
   end.host = host;
-  const bool copying = stage_ && !stage_->files.empty() && copied_[host] != Copied::kYes;
+  const bool copying = stage_ && !stage_->files().empty() && copied_[host] != Copied::kYes;
   if (copying && answer.status != kConnectionFailed) {
     end.cause = EndCause::kNotStarted;
     ClientAnswer first = answer;  // rsync's last line is about itself

@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "runner/launchers/client_launcher.h"
+#include "runner/launchers/stage.h"
 
 namespace doetune::runner {
 
 /// The study directory, doetune-attempt and the programs must have the same paths on all hosts,
-/// unless the study has a stage: a folder of each host to which rsync copies files before the first
-/// run there. Runs are then executed in STAGE/STUDY-HASH, and what they leave comes back over the
-/// connection; they end with it, as with doetune, and are lost. A host that fails to connect twice
-/// in a row gets no further runs; if none is left, wait() throws RunError.
+/// unless the study has a stage (stage.h), to which rsync copies files before the first run on a
+/// host. What runs leave then comes back over the connection; they end with it, as with doetune,
+/// and are lost. A host that fails to connect twice in a row gets no further runs; if none is left,
+/// wait() throws RunError.
 class SshLauncher : public ClientLauncher {
  public:
   explicit SshLauncher(LauncherRequest request);
@@ -39,12 +40,10 @@ class SshLauncher : public ClientLauncher {
 
   std::vector<std::string> connection() const;
   std::vector<std::string> copy(const std::string& host) const;
-  std::string directory_there(const Attempt& attempt) const;
   void start_waiting(const std::string& host);
   void copied(const std::string& host, const ClientAnswer& answer);
 
-  const std::optional<study::SshStage>& stage_;          ///< of the request
-  std::string folder_;                                   ///< on each host; empty without a stage
+  std::optional<Stage> stage_;
   std::filesystem::path files_from_;                     ///< the folder of the study file
   std::map<std::string, Copied> copied_;                 ///< by host
   std::map<std::string, std::vector<Attempt>> waiting_;  ///< for the files to be copied, by host

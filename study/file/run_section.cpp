@@ -259,6 +259,7 @@ class RunReader {
     slurm.max_queued = whole_at(node, "queued").value_or(slurm.max_queued);
     slurm.poll_s = seconds_at(node, "poll").value_or(slurm.poll_s);
     slurm.program = text_at(node, "program", "");
+    slurm.stage = stage(node, "run.slurm.stage");
     return slurm;
   }
 
@@ -341,28 +342,31 @@ class RunReader {
     }
     ssh.options = texts(node["options"]);
     ssh.program = text_at(node, "program", "");
-    if (node["stage"]) ssh.stage = ssh_stage(node["stage"]);
+    ssh.stage = stage(node, "run.ssh.stage");
     return ssh;
   }
 
-  SshStage ssh_stage(const YAML::Node& node) const {
-    SshStage stage{text_at(node, "to", ""), texts(node["files"])};
+  /// That of a launcher's section; `key` is its full name.
+  std::optional<StageSettings> stage(const YAML::Node& launcher, const char* key) const {
+    const YAML::Node node = launcher ? launcher["stage"] : launcher;
+    if (!node) return std::nullopt;
+    StageSettings stage{text_at(node, "to", ""), texts(node["files"])};
     const auto plain = [](unsigned char c) {
       return std::isalnum(c) != 0 || std::string_view("/._-+").find(c) != std::string_view::npos;
     };
     if (!stage.to.starts_with('/') || !std::all_of(stage.to.begin(), stage.to.end(), plain)) {
       fail(node["to"],
-           fmt::format("run.ssh.stage.to: expected the absolute path of a folder on the "
-                       "hosts, of letters, digits and / . _ - +, found '{:.60}'",
-                       stage.to));
+           fmt::format("{}.to: expected the absolute path of a folder on the machines of the "
+                       "runs, of letters, digits and / . _ - +, found '{:.60}'",
+                       key, stage.to));
     }
     for (const YAML::Node& file : node["files"]) {
       const std::filesystem::path path = file.Scalar();
       const bool leaves = std::find(path.begin(), path.end(), "..") != path.end();
       if (path.empty() || path.is_absolute() || leaves) {
-        fail(file, fmt::format("run.ssh.stage.files: expected files and folders below that of the "
-                               "study file, found '{:.60}'",
-                               file.Scalar()));
+        fail(file, fmt::format("{}.files: expected files and folders below that of the study file, "
+                               "found '{:.60}'",
+                               key, file.Scalar()));
       }
     }
     return stage;

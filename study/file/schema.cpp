@@ -127,6 +127,15 @@ Schema retries_schema() {
                            })});
 }
 
+Schema stage_schema() {
+  return object({
+      {"to", text(), "absolute path of a folder on the machines of the runs, created if missing",
+       true},
+      {"files", list(text()),
+       "files and folders, relative to the study file's folder, that are copied to each machine"},
+  });
+}
+
 Schema slurm_schema() {
   return object({
       {"partition", text(), "partition that jobs are submitted to (Slurm's default)"},
@@ -137,6 +146,7 @@ Schema slurm_schema() {
       {"nodes", integer(1, 100000), "nodes of a job; slurm-pilot: of the shared allocation (1)"},
       {"queued", integer(1, 100000), "jobs in the queue at once (100)"},
       {"poll", duration(), "interval between queries of the queue (5 s)"},
+      {"stage", stage_schema(), "slurm-pilot: for nodes that do not share the study directory"},
       {"program", text(), "path of doetune-attempt on the nodes (the same as on this machine)"},
   });
 }
@@ -147,16 +157,11 @@ Schema ssh_schema() {
       {"jobs", integer(1, 4096), "concurrent runs (1)"},
       {"gpus", list(text()), "GPUs for these runs, e.g. [0, 1]"},
   });
-  const Schema stage = object({
-      {"to", text(), "absolute path of a folder on the hosts, created if it is missing", true},
-      {"files", list(text()),
-       "files and folders, relative to the study file's folder, that are copied to each host"},
-  });
   return object({
       {"hosts", list(one_of({text(), host})),
        "where runs are executed; without `stage` the study directory must be at the same path",
        true},
-      {"stage", stage, "for hosts that do not share the study directory"},
+      {"stage", stage_schema(), "for hosts that do not share the study directory"},
       {"options", list(text()), "options of the OpenSSH client, such as -p, 2222"},
       {"program", text(), "path of doetune-attempt on the hosts (the same as on this machine)"},
   });

@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from cluster_study import ASK, SKIPPED, ClusterTest
+from cluster_study import ASK, SKIPPED, ClusterTest, processes_under
 
 HERE = pathlib.Path(__file__).resolve().parent
 SLURM = {"poll": "0.5 s"}
@@ -131,6 +131,74 @@ class SlurmTest(ClusterTest):
         self.run_under_fire(study, 2, random.Random(2030), check=self.check_served)
         study.wait_for(lambda: not squeue("%j") and not cluster("jobs"))
 
+    def staged(self, runs, files=("tools",), **settings):
+        """Nodes execute the runs in the stage: nothing but the executions is noted in the study's folder."""
+        stage = {"to": str(STAGE), "files": list(files)}
+        study = self.study(runs, "slurm-pilot", run={"jobs": 2, "slurm": {**SLURM, "nodes": 2, "stage": stage}},
+                           **settings)
+        (study.path / "tools").mkdir()
+        (study.path / "tools/tell").write_text("#!/bin/sh\npwd; dirname $DOETUNE_RESULT\n")
+        (study.path / "tools/tell").chmod(0o755)
+        return study
+
+    def folder_of(self, study):
+        """The study's in the stage: that of the last run."""
+        return pathlib.Path((sorted(study.directory.glob("runs/*/stdout"))[-1]).read_text().split("\n")[0]).parent
+
+    def test_a_stage_for_nodes_without_the_study_directory(self):
+        study = self.staged(6, script="tools/tell; echo problems >&2")
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_all(study)
+        self.assertIn("copied tools to ", study.words())
+        folder, first = self.folder_of(study), study.directory / "runs/0001.1"
+        self.assertEqual(folder.parent, STAGE)
+        self.assertEqual((first / "stdout").read_text(), f"{folder}/files\n{folder}/runs/0001.1\n")
+        self.assertEqual((first / "stderr").read_text(), "problems\n")
+        self.assertTrue(all(record["conditions"] for record in study.completed()))
+        self.assertEqual(list((folder / "runs").iterdir()), [])
+        self.assertFalse((study.directory / "stage.tar").exists())
+
+    def test_runs_in_a_stage_end_with_doetune(self):
+        study = self.staged(6, script="tools/tell", seconds=2)
+        doetune = study.start()
+        study.wait_for(lambda: study.completed() and len(study.executed()) >= 3)
+        doetune.send_signal(signal.SIGKILL)
+        doetune.wait()
+        study.wait_for(lambda: not processes_under(STAGE))
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_all(study)
+
+    def test_runs_in_a_stage_are_stopped(self):
+        study = self.staged(4, files=(), seconds=60)
+        doetune = study.start()
+        study.wait_for(lambda: len(study.executed()) == 2)
+        doetune.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        doetune.send_signal(signal.SIGINT)
+        self.assertEqual(doetune.wait(30), 130, study.words())
+        study.wait_for(lambda: not squeue("%j") and not processes_under(STAGE))
+        self.assertEqual({record["status"] for record in study.records()}, {"cancelled"})
+
+    def test_the_pilot_of_a_stage_is_cancelled(self):
+        study = self.staged(6, script="tools/tell", seconds=1)
+        doetune = study.start()
+        study.wait_for(lambda: study.completed())
+        subprocess.run(["scancel", *squeue("%i")], check=True)
+        self.assertEqual(doetune.wait(60), 0, study.words())
+        self.check_all(study)
+        self.assertEqual(study.words().count("copied tools"), 2)
+
+    def test_files_of_a_stage_that_are_not_there(self):
+        study = self.staged(2, files=("absent",))
+        study.run()
+        self.assertIn("the files of run.slurm.stage could not be copied", study.words())
+        self.assertIn("absent", study.words())
+
+    def test_a_stage_needs_a_pilot(self):
+        study = self.study(2, run={"slurm": {**SLURM, "stage": {"to": "/tmp"}}})
+        self.assertEqual(study.run(), 3, study.words())
+        self.assertIn("write run: {launcher: slurm-pilot}", study.words())
+
     def test_pilot_cancelled_on_the_way(self):
         study = self.study(16, "slurm-pilot", seconds=0.4, run={"jobs": 4})
         doetune = study.start()
@@ -219,7 +287,7 @@ class SlurmTest(ClusterTest):
 
 
 def main():
-    global DOETUNE, CLUSTER, WORK
+    global DOETUNE, CLUSTER, WORK, STAGE
     DOETUNE = os.path.abspath(sys.argv.pop(1))
     missing = [name for name in ("slurmctld", "slurmd", "sbatch", "munged")
                if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")]
@@ -229,6 +297,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dt-slurm-") as temporary:
         CLUSTER = pathlib.Path(temporary) / "c"
         WORK = pathlib.Path(temporary) / "work of 100%"
+        STAGE = pathlib.Path(temporary) / "stage"
         CLUSTER.mkdir()
         try:
             os.environ["SLURM_CONF"] = cluster("start", "2").strip()

@@ -4,10 +4,12 @@
 //   mpi_ranks throw RANK   that rank throws Infeasible in mid-work
 //   mpi_ranks die RANK     that rank kills itself
 //   mpi_ranks step         rank 1 sends other than rank 0 expects
+//   mpi_ranks version RANK that rank has another version of MPI
 #include <fmt/format.h>
 #include <signal.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <stdexcept>
@@ -141,12 +143,30 @@ void run(Communicator& all, const std::string& what, int guilty) {
 }  // namespace
 }  // namespace doetune::workloads
 
+namespace {
+int other_version_of = -1;  // rank
+}
+
+/// In place of MPI's own, as that of a program comes first.
+extern "C" int MPI_Get_library_version(char* words, int* length) {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  const bool other = rank != nullptr && std::atoi(rank) == other_version_of;
+  std::strcpy(words, other ? "Open MPI v5.0.3, package: another" : "Open MPI v4.1.4, package: one");
+  *length = static_cast<int>(std::strlen(words));
+  return 0;
+}
+
 int main(int count, char** arguments) try {
   using namespace doetune::workloads;
+  if (count > 2 && std::string(arguments[1]) == "version")
+    other_version_of = std::atoi(arguments[2]);
   in_ranks("mpi", false, [&](Communicator& all) {
     run(all, arguments[1], count > 2 ? std::atoi(arguments[2]) : -1);
   });
   return 0;
+} catch (const doetune::workloads::Infeasible& error) {
+  std::cerr << error.what() << '\n';
+  return doetune::workloads::kExitInfeasible;
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';
   return 1;

@@ -108,6 +108,16 @@ TEST_CASE("a message other than expected is out of step", "[communication]") {
              Contains("rank 1 of 2 is out of step: its message has 20 bytes, not 24"));
 }
 
+TEST_CASE("ranks with different versions of MPI are told so", "[communication]") {
+  const ProgramDirectory scratch;
+  const auto program = ranks(3, scratch, {"version", "2"});
+  if (!program) return;
+  CHECK(program->exit_code() == kExitInfeasible);
+  CHECK_THAT(scratch.read("err"), Contains("Open MPI v4.1.4 on ") && Contains(" (rank 0), and ") &&
+                                      Contains("Open MPI v5.0.3 on ") &&
+                                      Contains(" (rank 2): install one version on all nodes"));
+}
+
 TEST_CASE("one process sums by itself", "[communication]") {
   const auto itself = alone();
   std::vector<float> values{1.0F, 1.0F + 0x1p-8F};

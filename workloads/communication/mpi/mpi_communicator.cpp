@@ -5,12 +5,14 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -119,11 +121,48 @@ struct Message {
   std::vector<std::byte> bytes;
 };
 
+/// The version of MPI and the node of a rank, as "Open MPI v4.1.4 on node7".
+using Version = std::array<char, 128>;
+
+Version own_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> words{};
+  std::array<char, MPI_MAX_PROCESSOR_NAME> node{};
+  int length = 0;
+  check(MPI_Get_library_version(words.data(), &length), "its version");
+  check(MPI_Get_processor_name(node.data(), &length), "the node");
+  const std::string_view all = words.data();
+  Version version{};
+  fmt::format_to_n(version.data(), version.size() - 1, "{} on {}", all.substr(0, all.find(',')),
+                   node.data());
+  return version;
+}
+
+/// Libraries of different versions may exchange messages for a while, and then fail or wait.
+void require_one_version(int ranks) {
+  const Version own = own_version();
+  std::vector<Version> all(static_cast<std::size_t>(ranks));
+  check(MPI_Allgather(own.data(), own.size(), MPI_CHAR, all.data(), own.size(), MPI_CHAR,
+                      MPI_COMM_WORLD),
+        "the versions of all ranks");
+  const auto version = [](const Version& of) {
+    const std::string_view words = of.data();
+    return words.substr(0, words.rfind(" on "));
+  };
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (version(all[rank]) == version(all[0])) continue;
+    throw Infeasible(
+        fmt::format("MPI has different versions: {} (rank 0), and {} (rank {}): install one "
+                    "version on all nodes",
+                    all[0].data(), all[rank].data(), rank));
+  }
+}
+
 /// This process among `ranks`.
 Rank place(int ranks) {
   Rank found;
   check(MPI_Comm_size(MPI_COMM_WORLD, &found.size), "the number of ranks");
   if (found.size != ranks) refuse(ranks, found.size);
+  require_one_version(ranks);
   check(MPI_Comm_rank(MPI_COMM_WORLD, &found.rank), "the rank");
   MPI_Comm here = MPI_COMM_NULL;
   check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, found.rank, MPI_INFO_NULL, &here),

@@ -12,8 +12,8 @@ namespace doetune::workloads {
 ///
 /// A sum is an MPI_Iallreduce. A thread lets MPI go on with it while the caller computes. Who waits
 /// naps between looks, so that ranks that share processors leave them to each other. Throws
-/// Infeasible, with what to do, where MPI connects other than `ranks` processes, and
-/// std::runtime_error with MPI's words.
+/// Infeasible, with what to do, where MPI connects other than `ranks` processes or has different
+/// versions in them, and std::runtime_error with MPI's words.
 std::unique_ptr<Communicator> make_mpi_communicator(int ranks);
 
 }  // namespace doetune::workloads
