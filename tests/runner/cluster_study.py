@@ -106,6 +106,13 @@ class Study:
         planned = self.call("plan", "study.yaml", "-o", self.directory.name)
         assert planned.returncode == 0, planned.stderr
 
+    def edit(self, change):
+        """Changes what the study directory says."""
+        file = self.directory / "study.yaml"
+        study = json.loads(file.read_text())
+        change(study)
+        file.write_text(json.dumps(study))
+
     def call(self, *arguments):
         return subprocess.run([self.doetune, *arguments], cwd=self.path, text=True,
                               capture_output=True, timeout=60)

@@ -3,9 +3,14 @@
 test_spark_cluster.py DOETUNE. Exit code 77 where Java or Spark is missing and Spark cannot be installed.
 """
 
+import collections
+import json
 import os
 import pathlib
+import re
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -31,6 +36,37 @@ def kill_one_of(word, study):
     study.wait_for(killed)
 
 
+class Standalone:
+    """Spark's own cluster manager with one worker, on which a script finds two GPUs."""
+
+    def __init__(self, folder):
+        find = folder / "find-gpus"
+        find.write_text("#!/bin/sh\necho '" + json.dumps({"name": "gpu", "addresses": ["4", "6"]}) + "'\n")
+        find.chmod(0o755)
+        (folder / "worker.conf").write_text("spark.worker.resource.gpu.amount 2\n"
+                                            f"spark.worker.resource.gpu.discoveryScript {find}\n")
+        self.log = folder / "master"
+        self.processes = []
+        self.start("master.Master", self.log, "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+        self.worker = [folder / "worker", "--cores", "4", "--memory", "2g", "--webui-port", "0",
+                       "--work-dir", folder / "work", "--properties-file", folder / "worker.conf"]
+
+    def start(self, what, log, *arguments):
+        with open(log, "w") as output:
+            self.processes.append(subprocess.Popen(
+                [shutil.which("spark-class"), f"org.apache.spark.deploy.{what}", *arguments],
+                stdout=output, stderr=output, env={**os.environ, "SPARK_NO_DAEMONIZE": "1"}))
+
+    def url(self):
+        found = re.search(r"Starting Spark master at (spark://\S+)", self.log.read_text())
+        return found and found[1]
+
+    def end(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
 class SparkTest(ClusterTest):
     def study(self, runs, spark=LOCAL, **settings):
         section = {"launcher": "spark", "jobs": 4, "spark": spark}
@@ -53,6 +89,29 @@ class SparkTest(ClusterTest):
         self.check_complete(study)
         self.assertIn("Spark's application has ended", study.words())
         self.assertEqual(processes_of("", study.directory), [])
+
+    def test_gpus_of_a_standalone_cluster_are_shared(self):
+        folder = WORK / "standalone"
+        folder.mkdir()
+        cluster = Standalone(folder)
+        self.addCleanup(cluster.end)
+        note = 'echo "begin $CUDA_VISIBLE_DEVICES" >>uses; trap "echo end $CUDA_VISIBLE_DEVICES >>uses" EXIT'
+        study = self.study(16, {"options": QUICK_OPTIONS}, script=note, seconds=0.5,
+                           run={"gpus_per_run": 1, "runs_per_gpu": 2, "jobs": 8})
+        study.wait_for(cluster.url, 60)
+        cluster.start("worker.Worker", *cluster.worker, cluster.url())
+        section = {"master": cluster.url(), "options": [*QUICK_OPTIONS, "--conf", "spark.executor.resource.gpu.amount=2",
+                                                        "--conf", "spark.executor.cores=4"]}
+        study.edit(lambda file: file["run"].update(spark=section))
+        self.assertEqual(study.run(), 0, study.words() + cluster.log.read_text())
+        self.check_complete(study)
+        self.assertEqual({record["gpu"] for record in study.completed()}, {"4", "6"})
+        users, most = collections.Counter(), collections.Counter()
+        for line in (study.path / "uses").read_text().splitlines():
+            what, gpu = line.split()
+            users[gpu] += 1 if what == "begin" else -1
+            most[gpu] = max(most[gpu], users[gpu])
+        self.assertEqual(dict(most), {"4": 2, "6": 2})
 
     def test_servers_of_whole_plots(self):
         study = self.study(6, script=ASK, servers=True)
