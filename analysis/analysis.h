@@ -66,6 +66,9 @@ struct ResponseAnalysis {
   /// Whether the variance model uses repeats within runs; empty without repeats or variance model.
   std::optional<bool> repeats_used = {};
   std::optional<surfaces::SurfaceChoice> choice = {};  ///< if surface types were compared
+  /// Predicted R² of the Gaussian process that `auto` would choose, where it was not asked and the
+  /// polynomial does not predict well.
+  std::optional<double> process_r2 = {};
   TestLevels levels = {};
 
   /// A parametric model or a Gaussian process used instead of the polynomial; null: `fit` is the

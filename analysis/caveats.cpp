@@ -68,7 +68,7 @@ void add_fallback_caveats(const Analysis& analysis, std::vector<std::string>& ca
 /// Surfaces that need care, grouped by the kind of problem.
 void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
   if (!any_fit(analysis) && FittedRuns(analysis).missing > 0) return;  // runs are pending
-  std::vector<std::string> poor, lacking, rough, others;
+  std::vector<std::string> poor, lacking, rough, processes, others;
   for (const ResponseAnalysis& response : analysis.responses) {
     const std::string& name = response.response.name;
     if (response.surface() == nullptr) {
@@ -85,6 +85,9 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
         fmt::format("{} (predicted R² {})", name, r2_text(*assessed.predicted_r2));
     if (assessed.level == Trust::Level::kPoor) poor.push_back(r2);
     if (assessed.predicts_roughly()) rough.push_back(r2);
+    if (response.process_r2) {
+      processes.push_back(fmt::format("{} (predicted R² {})", name, r2_text(*response.process_r2)));
+    }
     if (assessed.lack_of_fit_p) {
       lacking.push_back(fmt::format("{} ({})", name, p_words(*assessed.lack_of_fit_p)));
     }
@@ -95,6 +98,12 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
       "show lack of fit: their errors are larger than the scatter of replicated runs", caveats);
   add_about_surfaces(rough, "predicts new runs only roughly", "predict new runs only roughly",
                      caveats);
+  if (!processes.empty()) {
+    caveats.push_back(
+        fmt::format("A Gaussian process predicts new runs better for {}: add "
+                    "--surface auto, or fit: {{surface: auto}} in the study file.",
+                    listed(processes)));
+  }
   caveats.insert(caveats.end(), others.begin(), others.end());
 }
 

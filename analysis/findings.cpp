@@ -94,6 +94,14 @@ void assess_freedom(const ResponseAnalysis& response, std::vector<Finding>& foun
        added_runs(static_cast<int>(alone.size())) + " adds runs that support these coefficients"});
 }
 
+/// What predicts better than the polynomial, or else `remedy`.
+std::string or_process(const ResponseAnalysis& response, const std::string& remedy) {
+  if (!response.process_r2) return remedy;
+  return fmt::format(
+      "`--surface auto` fits a Gaussian process, which predicts them better (predicted R² {})",
+      r2_text(*response.process_r2));
+}
+
 void assess_prediction(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const surfaces::Fit& fit = *response.fit;
   if (fit.lack_of_fit) {
@@ -107,7 +115,7 @@ void assess_prediction(const ResponseAnalysis& response, std::vector<Finding>& f
   }
   const std::optional<double> idle = p_without_effect(fit, response.levels.surface);
   const bool poor = fit.predicted_r2 && *fit.predicted_r2 < kPoorPrediction;
-  if (poor && idle) {  // there is nothing to predict: no news besides
+  if (poor && idle && !response.process_r2) {  // there is nothing to predict: no news besides
     found.push_back({Weight::kCare,
                      fmt::format("No factor is shown to have an effect ({})", p_words(*idle)),
                      "widen the ranges of the factors, or replicate runs", true});
@@ -117,7 +125,14 @@ void assess_prediction(const ResponseAnalysis& response, std::vector<Finding>& f
     found.push_back(
         {Weight::kGrave,
          fmt::format("New runs are predicted poorly (predicted R² {})", r2_text(*fit.predicted_r2)),
-         "look for a factor that is not controlled, replicate runs, or fit fewer terms", true});
+         or_process(response,
+                    "look for a factor that is not controlled, replicate runs, or fit fewer terms"),
+         true});
+  } else if (response.process_r2) {
+    found.push_back({Weight::kCare,
+                     fmt::format("New runs are predicted only roughly (predicted R² {})",
+                                 r2_text(*fit.predicted_r2)),
+                     or_process(response, "")});
   } else if (fit.predicted_r2 && *fit.adjusted_r2 - *fit.predicted_r2 > kPredictionGap) {
     found.push_back({Weight::kNote,
                      fmt::format("Predicted R² ({}) is more than 0.2 below adjusted R² ({}): the "

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/blocks.h"
+#include "analysis/trust.h"
 #include "base/parallel.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/gaussian_process_posterior.h"
@@ -89,6 +90,7 @@ class ResponseFit {
       if (!result_.problem.empty()) result_.problem += "; ";
       result_.problem += doe::word_of(settings_.surface) + ": " + error.what();
     }
+    consider_process();
     result_.posterior = posterior();
     if (result_.fallback && result_.choice) result_.fallback->model = result_.choice->best().name;
     name_blocks();
@@ -328,6 +330,26 @@ class ResponseFit {
     considered_ = doe::Model::named("quadratic", study_.factors);
     result_.problem.clear();
     assess();
+  }
+
+  /// Whether `auto` would choose a Gaussian process in place of a polynomial that does not predict
+  /// well.
+  void consider_process() {
+    constexpr std::size_t kMaxRuns = 200;  // it is fitted for this alone
+    const bool polynomial = result_.fit && !result_.other && !result_.choice;
+    if (!polynomial || runs_.runs.size() > kMaxRuns || settings_.loss != doe::Loss::kSquares)
+      return;
+    if (result_.fit->predicted_r2.value_or(1) >= kGoodPrediction) return;
+    try {
+      const auto choice =
+          surfaces::choose_surface(study_.factors, runs_.coded, runs_.y, {.fit = options_});
+      const surfaces::SurfaceCandidate& best = choice.best();
+      const bool process =
+          dynamic_cast<const surfaces::GaussianProcess*>(best.surface.get()) != nullptr;
+      if (process) result_.process_r2 = best.predicted_r2;
+    } catch (const surfaces::FitError&) {
+      // Then there is nothing better to tell of.
+    }
   }
 
   /// The response values on the scale of the fit.

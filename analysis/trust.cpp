@@ -10,8 +10,6 @@
 namespace doetune::analysis {
 namespace {
 
-constexpr double kGoodPrediction = 0.8;
-
 std::string lack_of_fit_words(const surfaces::Fit& fit, double significance) {
   if (!fit.lack_of_fit) {
     return fit.lack_of_fit_problem.empty()

@@ -11,6 +11,7 @@
 namespace doetune::analysis {
 
 inline constexpr double kPoorPrediction = 0.5;  ///< predicted R2
+inline constexpr double kGoodPrediction = 0.8;  ///< predicted R2
 
 /// Rules: predicted R2 below 0.5 is poor; below 0.8, or significant lack of fit, needs care;
 /// without residual degrees of freedom it is unknown. Contradicted: see trust_after().

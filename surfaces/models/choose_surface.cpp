@@ -93,9 +93,13 @@ void compare_polynomial(SurfaceComparison& comparison, const std::string& name,
 std::string gaussian_process_problem(const std::vector<doe::Factor>& factors,
                                      const Eigen::MatrixXd& coded, const ChoiceOptions& choice) {
   const FitOptions& options = choice.fit;
-  const std::size_t min_runs = 5 * (factors.size() + 1);
-  if (!choice.few_runs && static_cast<std::size_t>(coded.rows()) < min_runs) {
-    return fmt::format("it needs {} runs for {} factors", min_runs, factors.size());
+  for (Eigen::Index f = 0; f < coded.cols(); ++f) {
+    if (coded.col(f).minCoeff() < coded.col(f).maxCoeff()) continue;
+    return fmt::format("factor '{}' does not vary", factors[static_cast<std::size_t>(f)].name);
+  }
+  const Eigen::Index min_runs = coded.cols() + 2;  // as the linear model, for it to be comparable
+  if (!choice.few_runs && coded.rows() < min_runs) {
+    return fmt::format("it needs {} runs for {} factors", min_runs, coded.cols());
   }
   if (block_count(options.blocks) > 1) return "it does not support blocks";
   if (!options.whole_plots.empty()) return "it does not support whole plots";

@@ -49,9 +49,10 @@ struct SurfaceChoice {
 
 /// Compares by leave-one-out prediction: the requested parametric models; the linear, interactions
 /// and quadratic models if the runs determine them; and a Gaussian process with constant mean
-/// (correlation and noise estimated from all runs) if there are at least 5 (k + 1) runs of k
-/// factors, at no more than 1,000 points, in a single block. (Loeppky, Sacks & Welch, 2009,
-/// Technometrics 51, 366, advise 10 k; leave-one-out shows the cost of fewer runs.)
+/// (correlation and noise estimated from all runs) if there are at least k + 2 runs of k factors,
+/// at no more than 1,000 points, in a single block. (Loeppky, Sacks & Welch, 2009, Technometrics
+/// 51, 366, advise 10 runs a factor; leave-one-out shows the cost of fewer, and to leave the
+/// process out costs more, see bench/coverage.)
 ///
 /// Chooses the simplest candidate whose squared residuals exceed those of the best by no more than
 /// one standard error of the run-by-run differences (one-standard-error rule of Breiman et al.,
@@ -59,8 +60,8 @@ struct SurfaceChoice {
 /// largest polynomial's lack of fit is significant (p < 0.05) or cannot be tested. Residuals are on
 /// the scale of the fit.
 ///
-/// With `few_runs` the Gaussian process takes part with any number of runs, and whatever predicts
-/// best is chosen: a standard error of so few differences says little, and what the polynomials
+/// With `few_runs` the Gaussian process takes part in any case, and whatever predicts best is
+/// chosen: a standard error of so few differences says little, and what the polynomials
 /// leave out is more than noise. (Simulated in bench/coverage.) Throws FitError, with each
 /// candidate's problem, if none can be fitted.
 SurfaceChoice choose_surface(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,

@@ -86,3 +86,38 @@ TEST_CASE("Holm's level separates what is significant together", "[analysis][fin
   CHECK(analysis::holm_level({0.001, 0.002}, 0.05) == 0.05);
   CHECK(analysis::holm_level({}, 0.05) == 0.05);
 }
+
+TEST_CASE("A Gaussian process that predicts better than the study's polynomial is told of",
+          "[analysis][findings]") {
+  // A step, which no quadratic has, over a Latin hypercube of 24 runs.
+  const study::Study study = study::parse_study(kStudy, "s.yaml");
+  ResponseRuns runs = null_runs(1);
+  doe::DesignRequest request;
+  request.factors = study.factors;
+  request.model = study.model;
+  request.options.runs = 24;
+  request.options.center_runs = 0;
+  runs.coded = doe::build_design("space-filling", request).coded();
+  runs.settings = runs.coded;
+  const auto response_of = [&](const auto& truth) {
+    RandomStream random(5, 0);
+    runs.y.resize(24);
+    runs.runs.clear();
+    for (int i = 0; i < 24; ++i) {
+      runs.y[i] = truth(runs.coded.row(i)) + 0.05 * tests::random_normal(random);
+      runs.runs.push_back(i + 1);
+    }
+    runs.blocks.assign(24, 1);
+    return analysis::fit_response(study, study.responses[0], runs, {});
+  };
+  const auto step = response_of([](const auto& x) { return std::tanh(4 * (x[0] + 0.5 * x[1])); });
+  REQUIRE(step.process_r2);
+  CHECK(*step.process_r2 > *step.fit->predicted_r2);
+  bool told = false;
+  for (const Finding& finding : analysis::findings(step)) {
+    told = told || finding.remedy.find("`--surface auto` fits a Gaussian process") == 0;
+  }
+  CHECK(told);
+  CHECK_FALSE(response_of([](const auto& x) { return x[0] + x[1] * x[1]; }).process_r2);
+  CHECK_FALSE(response_of([](const auto&) { return 0.0; }).process_r2);
+}

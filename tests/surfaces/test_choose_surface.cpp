@@ -89,7 +89,7 @@ TEST_CASE("Without lack of fit a Gaussian process takes no part", "[surfaces][ch
 
 TEST_CASE("Of few runs the surface that predicts best is chosen, also a Gaussian process",
           "[surfaces][choice]") {
-  // A Latin hypercube of a third of the runs that a choice among surfaces asks for.
+  // A Latin hypercube of one run fewer than a quadratic has coefficients.
   const std::vector<doe::Factor> factors = unit_factors(2);
   Eigen::MatrixXd coded(5, 2);
   coded << -1, 0.5, -0.5, -0.5, 0, 1, 0.5, -1, 1, 0;
@@ -103,8 +103,8 @@ TEST_CASE("Of few runs the surface that predicts best is chosen, also a Gaussian
   CHECK(few.best().name == "Gaussian process");
   CHECK(*few.best().loo_rms < *candidate(few, "linear").loo_rms);
   const SurfaceChoice usual = choice_of(curved, false);
-  CHECK(usual.best().name == "linear");
-  CHECK(candidate(usual, "Gaussian process").problem == "it needs 15 runs for 2 factors");
+  CHECK(*candidate(usual, "Gaussian process").loo_rms ==
+        *candidate(few, "Gaussian process").loo_rms);  // it takes part there too
   const auto plane = [](double a, double b) { return 3 * a - b; };
   CHECK(choice_of(plane, true).best().name == "linear");
 }
@@ -184,7 +184,6 @@ TEST_CASE("Candidates that cannot be compared say why", "[surfaces][choice]") {
                     Catch::Contains("no surface can be fitted") && Catch::Contains("linear: ") &&
                         Catch::Contains("factor 'b' has the value -1 in every run"));
   const SurfaceChoice few = choice_of(10, {});
-  CHECK_THAT(candidate(few, "Gaussian process").problem, Catch::Contains("needs 15 runs"));
   CHECK_THAT(candidate(few, "quadratic").problem, Catch::Contains("b^2 = -0.5 - 1.5 b"));
   std::vector<int> blocks(40, 1);
   std::fill(blocks.begin() + 20, blocks.end(), 2);
@@ -199,4 +198,5 @@ TEST_CASE("Candidates that cannot be compared say why", "[surfaces][choice]") {
   CHECK_FALSE(plane.best().loo_rms);
   CHECK_THAT(plane.best().problem, Catch::Contains("is not determined"));
   CHECK_THAT(plane.reason, Catch::Contains("no runs are left"));
+  CHECK(candidate(plane, "Gaussian process").problem == "it needs 4 runs for 2 factors");
 }
