@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/blocks.h"
 #include "analysis/trust.h"
 #include "base/parallel.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/gaussian_process_posterior.h"
+#include "surfaces/models/mixed_posterior.h"
 #include "surfaces/models/parametric_posterior.h"
 #include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/selection/estimable.h"
@@ -130,6 +132,7 @@ class ResponseFit {
   /// Of the surface; null if it has none.
   std::shared_ptr<const surfaces::Posterior> posterior() const {
     if (const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(result_.other.get())) {
+      if (result_.choice) return surfaces::posterior_with_polynomial(*process, considered_);
       return std::make_shared<const surfaces::GaussianProcessPosterior>(*process);
     }
     if (const auto* fit = dynamic_cast<const surfaces::ParametricFit*>(result_.other.get())) {
@@ -178,7 +181,7 @@ class ResponseFit {
                               settings_.variance == VarianceType::kConstant;
         if (compares) settings_.surface = SurfaceType::kAuto;
       }
-      model_ = std::move(smaller);
+      wanted_ = std::exchange(model_, std::move(smaller));
       return;
     }
   }
@@ -318,6 +321,7 @@ class ResponseFit {
     result_.choice =
         surfaces::choose_surface(study_.factors, runs_.coded, runs_.y,
                                  {.fit = options_, .few_runs = result_.fallback.has_value()});
+    considered_ = result_.fallback ? wanted_ : doe::Model::named("quadratic", study_.factors);
     const surfaces::SurfaceCandidate& best = result_.choice->best();
     const auto* polynomial = dynamic_cast<const surfaces::Fit*>(best.surface.get());
     if (polynomial == nullptr) {
@@ -327,7 +331,6 @@ class ResponseFit {
     }
     result_.kind = SurfaceType::kPolynomial;
     result_.fit = *polynomial;
-    considered_ = doe::Model::named("quadratic", study_.factors);
     result_.problem.clear();
     assess();
   }
@@ -368,6 +371,7 @@ class ResponseFit {
   study::FitSettings settings_;
   std::string model_name_;
   doe::Model model_;
+  doe::Model wanted_;      ///< with a fallback: the model that the runs do not determine
   doe::Model considered_;  ///< the largest from which the terms of the fit were chosen
   FitOptions options_;
   doe::TransformType transform_;

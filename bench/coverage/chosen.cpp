@@ -4,12 +4,12 @@
 //
 // Kinds of studies: `none`, `backward` (selection of terms), `auto` (of surfaces), `whole-plots`,
 // `huber`, `gaussian-process`, `parametric` (universal scalability), and with three runs fewer than
-// the quadratic has coefficients `few-runs` and, without a Gaussian process, `few-runs-polynomial`.
-// The truth is a quadratic whose coefficients are normal, or for the Gaussian process a sum of
-// random waves, or the parametric model; noise is in proportion to its standard deviation over the
-// region. The settings are those of a grid with the highest fitted value. "Fitted" are Student's
-// intervals about the fitted value, which hold 95 % at settings that were named beforehand;
-// "posterior" are those that doetune prints.
+// the quadratic has coefficients `few-runs`, `few-runs-waves` and, without a Gaussian process,
+// `few-runs-polynomial`. The truth is a quadratic whose coefficients are normal, or for
+// `gaussian-process` and `few-runs-waves` a sum of random waves, or the parametric model; noise is
+// in proportion to its standard deviation over the region. The settings are those of a grid with
+// the highest fitted value. "Fitted" are Student's intervals about the fitted value, which hold
+// 95 % at settings that were named beforehand; "posterior" are those that doetune prints.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,6 +29,7 @@
 #include "surfaces/models/choose_surface.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/gaussian_process_posterior.h"
+#include "surfaces/models/mixed_posterior.h"
 #include "surfaces/models/parametric_posterior.h"
 #include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/optimum/confirmation.h"
@@ -40,6 +41,7 @@ using namespace doetune;
 namespace {
 
 constexpr const char* kFewRuns = "few-runs";
+constexpr const char* kFewRunsWaves = "few-runs-waves";
 constexpr double kNothing = std::numeric_limits<double>::infinity();
 
 struct Case {
@@ -185,7 +187,8 @@ Truth scalability(const Setting& setting, RandomStream& random) {
 
 Truth truth_of(const Case& of, const Setting& setting, RandomStream& random) {
   const bool nothing = std::isinf(of.noise);
-  if (of.kind == "gaussian-process") return waves(of.factors, nothing, random);
+  const bool waves_are_true = of.kind == "gaussian-process" || of.kind == kFewRunsWaves;
+  if (waves_are_true) return waves(of.factors, nothing, random);
   if (of.kind == "parametric") return scalability(setting, random);
   return quadratic(setting.model, nothing, random);
 }
@@ -236,16 +239,17 @@ Fitted fitted(const Case& of, const Setting& setting, const Eigen::VectorXd& y) 
   }
   surfaces::FitOptions options;
   if (of.kind == "auto" || of.kind.starts_with(kFewRuns)) {
+    const bool few = of.kind == kFewRuns || of.kind == kFewRunsWaves;
     const auto surface = surfaces::choose_surface(setting.model.factors(), setting.runs, y,
-                                                  {.few_runs = of.kind == kFewRuns, .threads = 1})
+                                                  {.few_runs = few, .threads = 1})
                              .best()
                              .surface;
     if (const auto* fit = dynamic_cast<const surfaces::Fit*>(surface.get())) {
       return {surface, std::make_shared<surfaces::ShrunkenPosterior>(
                            *surfaces::ShrunkenPosterior::of(*fit, setting.model))};
     }
-    return {surface, std::make_shared<surfaces::GaussianProcessPosterior>(
-                         dynamic_cast<const surfaces::GaussianProcess&>(*surface), 1)};
+    const auto& process = dynamic_cast<const surfaces::GaussianProcess&>(*surface);
+    return {surface, surfaces::posterior_with_polynomial(process, setting.model, 1)};
   }
   options.whole_plots = setting.whole_plots;
   if (of.kind == "huber") options.loss = surfaces::Loss::kHuber;
@@ -329,15 +333,12 @@ void print_case(const Case& of, const Setting& setting, int studies) {
 int main(int count, char** arguments) {
   const int studies = count > 1 ? std::atoi(arguments[1]) : 1'000;
   const std::string only = count > 2 ? arguments[2] : "";
-  const std::map<std::string, std::vector<int>> kinds{{"none", {2, 3, 5, 6}},
-                                                      {"backward", {2, 3}},
-                                                      {"whole-plots", {3}},
-                                                      {"huber", {2, 3}},
-                                                      {"auto", {2, 3}},
-                                                      {"parametric", {1}},
-                                                      {"few-runs", {3, 4}},
-                                                      {"few-runs-polynomial", {3, 4}},
-                                                      {"gaussian-process", {2, 3, 4}}};
+  const std::map<std::string, std::vector<int>> kinds{
+      {"none", {2, 3, 5, 6}},     {"backward", {2, 3}},
+      {"whole-plots", {3}},       {"huber", {2, 3}},
+      {"auto", {2, 3}},           {"parametric", {1}},
+      {"few-runs", {3, 4}},       {"few-runs-polynomial", {3, 4}},
+      {"few-runs-waves", {3, 4}}, {"gaussian-process", {2, 3, 4}}};
   fmt::print(
       "| factors | noise | kind | mean | next run | mean of 5 | gain | width | value "
       "|\n|---|---|---|---|---|---|---|---|---|\n");

@@ -153,6 +153,13 @@ GaussianProcess process_of(const doe::Model& model, Transform transform, const G
   return fit;
 }
 
+/// The logarithm of the integral of the likelihood over the process variance, whose prior is its
+/// reciprocal, less that of the maximum.
+double log_integral_over_variance(int df) {
+  const double half = df / 2.0;
+  return std::lgamma(half) + half - half * std::log(half);
+}
+
 }  // namespace
 
 GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::MatrixXd& coded,
@@ -177,15 +184,20 @@ GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::Matri
   return fit;
 }
 
-std::vector<GaussianProcess> drawn_processes(const GaussianProcess& fit, int count, int threads) {
+std::vector<GaussianProcess> drawn_processes(const GaussianProcess& fit, int count, int threads,
+                                             double* log_marginal_likelihood) {
   const GroupedRuns runs =
       grouped(fit.model, fit.coded, transformed_responses(fit.observed, fit.transform));
-  const std::vector<Eigen::VectorXd> drawn =
+  const DrawnParameters parameters =
       drawn_parameters(runs, log_parameters(fit.parameters, fit.model.factors()), count, threads);
-  std::vector<GaussianProcess> processes(drawn.size());
-  parallel_for(static_cast<int>(drawn.size()), threads, [&](int i) {
-    const std::optional<Kriging> kriging = solve_kriging(runs, drawn[i]);
-    processes[i] = process_of(fit.model, fit.transform, runs, drawn[i], *kriging);
+  if (log_marginal_likelihood != nullptr) {
+    *log_marginal_likelihood = parameters.log_likelihood + log_integral_over_variance(fit.df);
+  }
+  std::vector<GaussianProcess> processes(parameters.drawn.size());
+  parallel_for(count, threads, [&](int i) {
+    const Eigen::VectorXd& drawn = parameters.drawn[static_cast<std::size_t>(i)];
+    const std::optional<Kriging> kriging = solve_kriging(runs, drawn);
+    processes[i] = process_of(fit.model, fit.transform, runs, drawn, *kriging);
   });
   return processes;
 }

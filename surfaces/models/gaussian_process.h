@@ -109,8 +109,9 @@ GaussianProcess fit_gaussian_process(const doe::Model& model, const Eigen::Matri
                                      const GaussianProcessOptions& options = {});
 
 /// The same process with parameters drawn `count` times from their posterior, the likelihood times
-/// the priors above, without leave-one-out residuals. Equal draws are equal processes.
-std::vector<GaussianProcess> drawn_processes(const GaussianProcess& fit, int count,
-                                             int threads = 0);
+/// the priors above, without leave-one-out residuals. Equal draws are equal processes. Sets
+/// `log_marginal_likelihood`, if given, as GaussianProcessPosterior defines it.
+std::vector<GaussianProcess> drawn_processes(const GaussianProcess& fit, int count, int threads = 0,
+                                             double* log_marginal_likelihood = nullptr);
 
 }  // namespace doetune::surfaces

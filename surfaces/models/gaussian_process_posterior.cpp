@@ -28,7 +28,8 @@ JointMeans joint_means(const GaussianProcess& process, const Eigen::MatrixXd& co
 }  // namespace
 
 GaussianProcessPosterior::GaussianProcessPosterior(const GaussianProcess& fit, int threads)
-    : processes_(drawn_processes(fit, kProcesses, threads)), scales_(kDraws) {
+    : processes_(drawn_processes(fit, kProcesses, threads, &log_marginal_likelihood_)),
+      scales_(kDraws) {
   transform_ = fit.transform;
   df_ = fit.df;
   deviations_.resize(kDraws);

@@ -18,9 +18,15 @@ class GaussianProcessPosterior final : public Posterior {
 
   Eigen::MatrixXd means(const Eigen::MatrixXd& coded) const override;
 
+  /// The logarithm of the marginal likelihood of the responses on the scale of the fit: over the
+  /// parameters' priors of fit_gaussian_process, a flat prior of the mean's coefficients, and that
+  /// of the variance, its reciprocal.
+  double log_marginal_likelihood() const { return log_marginal_likelihood_; }
+
  private:
   static constexpr int kProcesses = 64;
 
+  double log_marginal_likelihood_ = 0;  // set with processes_, and so before them
   std::vector<GaussianProcess> processes_;
   Eigen::VectorXd scales_;  ///< draws of the deviation of a process over its estimate
 };

@@ -42,6 +42,12 @@ struct Prior {
     return (parameters - centre).cwiseQuotient(deviation);
   }
 
+  /// The logarithm of the density at the centre.
+  double log_constant() const {
+    return -deviation.array().log().sum() -
+           static_cast<double>(centre.size()) / 2 * std::log(2 * std::numbers::pi);
+  }
+
   Eigen::MatrixXd precision() const {
     return deviation.array().square().inverse().matrix().asDiagonal();
   }
@@ -147,12 +153,10 @@ class Proposals {
     return mode_ + scale * root_.matrixU().solve(normals);
   }
 
-  /// The logarithm of the density, up to a constant.
+  /// The logarithm of the density.
   double log_density(const Eigen::VectorXd& parameters) const {
     const auto count = static_cast<double>(mode_.size());
-    const double of_prior = -0.5 * prior_.scores(parameters).squaredNorm() -
-                            prior_.deviation.array().log().sum() -
-                            count / 2 * std::log(2 * std::numbers::pi);
+    const double of_prior = prior_.log_constant() - 0.5 * prior_.scores(parameters).squaredNorm();
     const double square = (root_.matrixU() * (parameters - mode_)).squaredNorm();
     const double of_mode = std::lgamma((kFreedom + count) / 2) - std::lgamma(kFreedom / 2) -
                            count / 2 * std::log(kFreedom * std::numbers::pi) +
@@ -171,8 +175,8 @@ class Proposals {
 
 }  // namespace
 
-std::vector<Eigen::VectorXd> drawn_parameters(const GroupedRuns& runs, const Eigen::VectorXd& mode,
-                                              int count, int threads) {
+DrawnParameters drawn_parameters(const GroupedRuns& runs, const Eigen::VectorXd& mode, int count,
+                                 int threads) {
   const int candidates = 8 * count;
   const Prior prior(runs.factors, mode.size() > static_cast<Eigen::Index>(runs.factors.size()) + 1);
   const Objective objective(runs, prior);
@@ -185,13 +189,14 @@ std::vector<Eigen::VectorXd> drawn_parameters(const GroupedRuns& runs, const Eig
     log_weights[i] = -objective.value(proposed[i]) - proposals.log_density(proposed[i]);
   });
   const std::vector<double> cumulative = cumulative_of(log_weights);
-  std::vector<Eigen::VectorXd> drawn;
+  DrawnParameters result;
   for (int i = 0; i < count; ++i) {  // systematic resampling
     const double at = (i + 0.5) / count * cumulative.back();
-    drawn.push_back(
+    result.drawn.push_back(
         proposed[std::lower_bound(cumulative.begin(), cumulative.end(), at) - cumulative.begin()]);
   }
-  return drawn;
+  result.log_likelihood = log_sum(log_weights) - std::log(candidates) + prior.log_constant();
+  return result;
 }
 
 Eigen::VectorXd estimated_parameters(const GroupedRuns& runs, bool with_nugget, int threads) {

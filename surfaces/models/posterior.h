@@ -28,6 +28,8 @@ class Posterior {
   static constexpr int kDraws = 4'000;
 
  protected:
+  friend class MixedPosterior;
+
   Transform transform_ = Transform::kNone;
   double df_ = 0;                          ///< of the predictions, at least 1
   std::optional<VarianceModel> variance_;  ///< relative, of a run at each point

@@ -38,6 +38,14 @@ class PosteriorDraws {
   boost::random::normal_distribution<> normal_;
 };
 
+/// The logarithm of the sum of the exponentials.
+inline double log_sum(const std::vector<double>& logs) {
+  const double highest = *std::max_element(logs.begin(), logs.end());
+  double sum = 0;
+  for (const double value : logs) sum += std::exp(value - highest);
+  return highest + std::log(sum);
+}
+
 /// The running sum of probabilities from their logarithms up to a constant.
 inline std::vector<double> cumulative_of(const std::vector<double>& log_weights) {
   const double highest = *std::max_element(log_weights.begin(), log_weights.end());

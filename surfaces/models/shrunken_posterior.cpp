@@ -4,6 +4,7 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "surfaces/least_squares/blocks.h"
@@ -106,10 +107,14 @@ struct GivenErrors {
 
   /// The marginal posterior of v and H, on a grid that is even in the logarithm of v.
   double log_weight(int point, double df) const {
-    const double u = shrinkage(point);
-    return log_prior + std::log(u) - 1.5 * std::log1p(u) -
-           (variance(point) * s2).log1p().sum() / 2 -
+    return log_prior + log_prior_of_shrinkage(point) - (variance(point) * s2).log1p().sum() / 2 -
            df / 2 * std::log(sum_of_squares(variance(point)));
+  }
+
+  /// Of v on the grid, up to a constant.
+  static double log_prior_of_shrinkage(int point) {
+    const double u = shrinkage(point);
+    return std::log(u) - 1.5 * std::log1p(u);
   }
 
   Eigen::ArrayXd s2;     ///< squared singular values that are not 0
@@ -148,6 +153,13 @@ std::vector<GivenErrors> given_errors(const Eigen::MatrixXd& d, const Eigen::Mat
   return given;
 }
 
+/// The logarithm of the sum of the prior of v over its grid.
+double log_sum_of_prior() {
+  std::vector<double> logs;
+  for (int i = 0; i < kGridPoints; ++i) logs.push_back(GivenErrors::log_prior_of_shrinkage(i));
+  return log_sum(logs);
+}
+
 }  // namespace
 
 std::optional<ShrunkenPosterior> ShrunkenPosterior::of(const Fit& fit, const doe::Model& model,
@@ -171,6 +183,11 @@ std::optional<ShrunkenPosterior> ShrunkenPosterior::of(const Fit& fit, const doe
   const std::vector<double> cumulative = cumulative_of(log_weights);
 
   ShrunkenPosterior posterior;
+  if (whole_plots.empty()) {
+    posterior.log_marginal_likelihood_ = std::lgamma(df / 2) - df / 2 * std::log(std::numbers::pi) +
+                                         roots.array().log().sum() + log_sum(log_weights) -
+                                         log_sum_of_prior();
+  }
   posterior.model_ = model;
   posterior.transform_ = fit.transform;
   posterior.df_ = std::max(1, fit.df_residual);

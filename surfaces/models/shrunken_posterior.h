@@ -38,8 +38,12 @@ class ShrunkenPosterior final : public Posterior {
 
   Eigen::MatrixXd means(const Eigen::MatrixXd& coded) const override;
 
+  /// The logarithm of the marginal likelihood of z, over the priors above. Empty with whole plots.
+  std::optional<double> log_marginal_likelihood() const { return log_marginal_likelihood_; }
+
  private:
   doe::Model model_;
+  std::optional<double> log_marginal_likelihood_;
   Eigen::VectorXd constants_;     ///< draws of the mean of z where X is 0, average block
   Eigen::MatrixXd coefficients_;  ///< p x draws
 };

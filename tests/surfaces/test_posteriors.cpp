@@ -1,10 +1,15 @@
+#include <Eigen/Dense>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numbers>
+#include <numeric>
+#include <vector>
 
 #include "base/random.h"
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
 #include "surfaces/models/gaussian_process_posterior.h"
+#include "surfaces/models/mixed_posterior.h"
 #include "surfaces/models/shrunken_posterior.h"
 #include "tests/doe/factors.h"
 
@@ -235,4 +240,163 @@ TEST_CASE("Many runs determine the parameters of a Gaussian process", "[surfaces
   const Eigen::MatrixXd draws = posterior.means(twice);
   CHECK((draws.col(0) - draws.col(1)).cwiseAbs().maxCoeff() < 1e-4 * fit.process_sigma);
   CHECK(draws == surfaces::GaussianProcessPosterior(fit, 1).means(twice));
+}
+
+namespace {
+
+/// Seven runs of one factor.
+struct FewRuns {
+  std::vector<doe::Factor> factors = unit_factors(1);
+  Eigen::MatrixXd coded = Eigen::VectorXd::LinSpaced(7, -1, 1);
+  Eigen::VectorXd y = coded.unaryExpr([](double a) { return std::sin(3 * a) + a * a + 4; });
+  doe::Model constant = doe::Model::parse({"1"}, factors);
+  doe::Model quadratic = doe::Model::named("quadratic", factors);
+
+  surfaces::GaussianProcess process() const {
+    return surfaces::fit_gaussian_process(constant, coded, y);
+  }
+  surfaces::Fit fit() const { return surfaces::fit_least_squares(constant, coded, y); }
+};
+
+/// ln p(z) of z ~ N(constant, s^2 V) over the priors 1 of the constant and 1 / s^2.
+double log_marginal(const Eigen::MatrixXd& v, const Eigen::VectorXd& z) {
+  const Eigen::LLT<Eigen::MatrixXd> root(v);
+  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(z.size());
+  const double precision = ones.dot(root.solve(ones));
+  const Eigen::VectorXd rest = z - Eigen::VectorXd(ones * (ones.dot(root.solve(z)) / precision));
+  const double half = static_cast<double>(z.size() - 1) / 2;
+  return std::lgamma(half) - half * std::log(std::numbers::pi) -
+         root.matrixLLT().diagonal().array().log().sum() - std::log(precision) / 2 -
+         half * std::log(rest.dot(root.solve(rest)));
+}
+
+}  // namespace
+
+TEST_CASE("Marginal likelihoods are integrals over the priors", "[surfaces][posterior]") {
+  // Theory: by dense algebra, on grids of probabilities of the priors.
+  const FewRuns few;
+  const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(7, 7);
+  const int points = 200;
+  const auto probability = [&](int i) { return (i + 0.5) / points; };
+
+  Eigen::MatrixXd x(7, 2);
+  x << few.coded, few.coded.array().square().matrix();
+  const Eigen::MatrixXd centred = x.rowwise() - x.colwise().mean();
+  double sum = 0;
+  for (int i = 0; i < points; ++i) {
+    // f has the distribution function sqrt(f); v = (1 / f - 1) / mean(S^2).
+    const double f = std::pow(probability(i), 2);
+    const double variance = (1 / f - 1) / (centred.squaredNorm() / 2);
+    sum += std::exp(log_marginal(identity + variance * x * x.transpose(), few.y));
+  }
+  const auto shrunken = ShrunkenPosterior::of(few.fit(), few.quadratic);
+  REQUIRE(shrunken);
+  CHECK(*shrunken->log_marginal_likelihood() == Approx(std::log(sum / points)).margin(0.02));
+
+  sum = 0;
+  for (int i = 0; i < points; ++i) {
+    for (int j = 0; j < points; ++j) {
+      const double length = 2 * std::exp(1.5 * surfaces::normal_draw(probability(i)));
+      const double noise = 0.01 * std::exp(3 * surfaces::normal_draw(probability(j)));
+      const surfaces::Correlation correlation(few.factors,
+                                              Eigen::VectorXd::Constant(1, std::log(length)));
+      const Eigen::MatrixXd v = correlation.matrix(few.coded) + (noise + 1e-9) * identity;
+      sum += std::exp(log_marginal(v, few.y));
+    }
+  }
+  // A mean of 512 ratios that differ little: a standard error of a few per cent.
+  const surfaces::GaussianProcessPosterior process(few.process());
+  CHECK(process.log_marginal_likelihood() == Approx(std::log(sum / points / points)).margin(0.15));
+}
+
+TEST_CASE("A mixture has draws of its parts as often as they are probable",
+          "[surfaces][posterior]") {
+  const FewRuns few;
+  const auto first = std::make_shared<surfaces::GaussianProcessPosterior>(few.process());
+  const auto second =
+      std::make_shared<ShrunkenPosterior>(*ShrunkenPosterior::of(few.fit(), few.quadratic));
+  const surfaces::MixedPosterior mixed(first, second, 0.25);
+  Eigen::MatrixXd at(3, 1);
+  at << 0.3, -0.8, 0.3;
+  const Eigen::MatrixXd draws = mixed.means(at);
+  const Eigen::MatrixXd of_first = first->means(at), of_second = second->means(at);
+  REQUIRE(draws.rows() == surfaces::Posterior::kDraws);
+  CHECK(draws == mixed.means(at));                                    // the same at every call
+  CHECK((draws.col(0) - draws.col(2)).cwiseAbs().maxCoeff() < 1e-3);  // a draw is one surface
+  // Every fourth is of the first, and no draw of a part comes twice.
+  int others = 0;
+  for (Eigen::Index i = 0; i < draws.rows(); ++i) {
+    others += i % 4 == 1 ? draws.row(i) != of_first.row(i / 4)
+                         : draws.row(i) != of_second.row(i - (i + 2) / 4);
+  }
+  CHECK(others == 0);
+
+  const Eigen::VectorXd point = at.row(0);
+  const auto same = [&](double probability, const surfaces::Posterior& part) {
+    const surfaces::Prediction all = part.predict(point);
+    const auto mix = surfaces::MixedPosterior(first, second, probability).predict(point);
+    return mix.mean == Approx(all.mean) && mix.standard_error == Approx(all.standard_error) &&
+           mix.sigma == Approx(all.sigma) && mix.df == all.df;
+  };
+  CHECK(same(1, *first));
+  CHECK(same(0, *second));
+}
+
+TEST_CASE("Where no polynomial is near, the posterior is that of the process",
+          "[surfaces][posterior][gp]") {
+  const FewRuns few;
+  const Eigen::VectorXd coded = Eigen::VectorXd::LinSpaced(30, -1, 1);
+  RandomStream random(37, 0);
+  const Eigen::VectorXd y =
+      coded.unaryExpr([&](double a) { return std::exp(std::sin(4 * a) + 0.1 * normal(random)); });
+  const auto logs = surfaces::Transform::kLog;
+  const auto process = surfaces::fit_gaussian_process(few.constant, coded, y, {.transform = logs});
+  const auto mixed = surfaces::posterior_with_polynomial(process, few.quadratic);
+  const surfaces::GaussianProcessPosterior alone(process);
+  for (const double a : {-0.9, 0.35}) {
+    const Eigen::VectorXd at = Eigen::VectorXd::Constant(1, a);
+    const surfaces::Prediction expected = mixed->predict(at), only = alone.predict(at);
+    CHECK(expected.transform == logs);
+    CHECK(expected.mean == Approx(only.mean));
+    CHECK(expected.standard_error == Approx(only.standard_error));
+  }
+}
+
+TEST_CASE("Few runs hold the truth of a quadratic that they do not determine",
+          "[surfaces][posterior][long]") {
+  // 100 studies of 12 runs of 4 factors, 15 coefficients: binomial standard error 2.2 %.
+  const std::vector<doe::Factor> factors = unit_factors(4);
+  const auto quadratic = doe::Model::named("quadratic", factors);
+  const auto constant = doe::Model::parse({"1"}, factors);
+  int alone = 0, expected = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    RandomStream random(38, seed);
+    Eigen::VectorXd b(quadratic.column_count());
+    for (double& value : b) value = normal(random);
+    Eigen::MatrixXd coded(12, 4);
+    for (int f = 0; f < 4; ++f) {  // a Latin hypercube
+      std::vector<int> levels(12);
+      std::iota(levels.begin(), levels.end(), 0);
+      for (std::size_t i = 11; i > 0; --i) {
+        const double chosen = static_cast<double>(i + 1) * random.uniform();
+        std::swap(levels[i], levels[static_cast<std::size_t>(chosen)]);
+      }
+      for (int i = 0; i < 12; ++i) coded(i, f) = levels[i] / 5.5 - 1;
+    }
+    Eigen::VectorXd y = quadratic.matrix(coded) * b;
+    for (double& value : y) value += 0.1 * normal(random);
+    const auto process = surfaces::fit_gaussian_process(constant, coded, y, {.threads = 1});
+    Eigen::Vector4d best = Eigen::Vector4d::Zero();
+    for (int i = 0; i < 81; ++i) {
+      const Eigen::Vector4d at(i % 3 - 1, i / 3 % 3 - 1, i / 9 % 3 - 1, i / 27 - 1);
+      if (process.response(at) > process.response(best)) best = at;
+    }
+    const double truth = (quadratic.row(best) * b)[0];
+    const surfaces::GaussianProcessPosterior posterior(process, 1);
+    alone += holds(*posterior.predict(best).confidence_interval(), truth);
+    const auto mixed = surfaces::posterior_with_polynomial(process, quadratic, 1);
+    expected += holds(*mixed->predict(best).confidence_interval(), truth);
+  }
+  CHECK(alone < 85);
+  CHECK(expected > 95 - 4 * 2.2);
 }
