@@ -321,10 +321,11 @@ class ResponseFit {
     result_.choice =
         surfaces::choose_surface(study_.factors, runs_.coded, runs_.y,
                                  {.fit = options_, .few_runs = result_.fallback.has_value()});
-    considered_ = result_.fallback ? wanted_ : doe::Model::named("quadratic", study_.factors);
+    considered_ = doe::Model::named("quadratic", study_.factors);
     const surfaces::SurfaceCandidate& best = result_.choice->best();
     const auto* polynomial = dynamic_cast<const surfaces::Fit*>(best.surface.get());
     if (polynomial == nullptr) {
+      if (result_.fallback) considered_ = wanted_;
       result_.kind = SurfaceType::kGaussianProcess;
       result_.other = best.surface;
       return;
@@ -336,7 +337,7 @@ class ResponseFit {
   }
 
   /// Whether `auto` would choose a Gaussian process in place of a polynomial that does not predict
-  /// well.
+  /// well, one that is worth telling of.
   void consider_process() {
     constexpr std::size_t kMaxRuns = 200;  // it is fitted for this alone
     const bool polynomial = result_.fit && !result_.other && !result_.choice;
@@ -349,7 +350,8 @@ class ResponseFit {
       const surfaces::SurfaceCandidate& best = choice.best();
       const bool process =
           dynamic_cast<const surfaces::GaussianProcess*>(best.surface.get()) != nullptr;
-      if (process) result_.process_r2 = best.predicted_r2;
+      const double least = std::max(*result_.fit->predicted_r2, kPoorPrediction);
+      if (process && best.predicted_r2.value_or(0) > least) result_.process_r2 = best.predicted_r2;
     } catch (const surfaces::FitError&) {
       // Then there is nothing better to tell of.
     }

@@ -146,6 +146,16 @@ bool ClientLauncher::any_begun() const {
                      [](const auto& entry) { return entry.second.watch.claimed(); });
 }
 
+bool ClientLauncher::has_client(const std::string& attempt) const {
+  const auto found = going_.find(attempt);
+  return found != going_.end() && found->second.client;
+}
+
+bool ClientLauncher::any_client() const {
+  return std::any_of(going_.begin(), going_.end(),
+                     [](const auto& entry) { return entry.second.client.has_value(); });
+}
+
 std::vector<Attempt> ClientLauncher::not_claimed() const {
   std::vector<Attempt> attempts;
   for (const auto& [name, going] : going_) {

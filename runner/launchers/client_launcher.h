@@ -61,9 +61,11 @@ class ClientLauncher : public Launcher {
   bool prepare(Attempt& attempt);
   void begin(const Attempt& attempt);
   void end(const std::string& attempt, AttemptEnd end);
-  bool has_begun(const std::string& attempt) const;  ///< and not ended
-  bool any_begun() const;                            ///< whether any has begun and not ended
-  std::vector<Attempt> not_claimed() const;          ///< those submitted that have not begun
+  bool has_begun(const std::string& attempt) const;   ///< and not ended
+  bool any_begun() const;                             ///< whether any has begun and not ended
+  bool has_client(const std::string& attempt) const;  ///< one that has not ended
+  bool any_client() const;
+  std::vector<Attempt> not_claimed() const;  ///< those submitted that have not begun
 
   /// Kills the clients; attempts that have begun continue as long as their heartbeats do.
   void stop_clients();

@@ -22,6 +22,7 @@ constexpr int kMaxFruitless = 3;
 constexpr double kKeepAlive_s = 10;
 constexpr int kIdleLooks = 24;  ///< checks by the pilot, kIdleLook_s apart, before it ends
 constexpr int kIdleLook_s = 5;
+constexpr int kMissedLooks = 360;  ///< of the controller, before the pilot ends
 constexpr double kUsualWait_s = 5;
 constexpr double kWhileQueued_s = 1;   ///< polling interval until the nodes are allocated
 constexpr double kRetryStep_s = 0.25;  ///< delay before retrying a step that did not fit; doubled
@@ -30,16 +31,17 @@ constexpr double kFull_s = 15;  ///< without a step of ours running: resources a
 constexpr double kMinPilot_s = 3600;
 constexpr int kAttemptsInPilot = 10;  ///< one after another, if the study sets no limit
 
-/// Holds the nodes as long as what the command prints changes.
+/// Holds the nodes as long as what the command prints changes, or the command fails for a while.
 std::string holding_script(const std::string& command) {
   return fmt::format(
-      "seen=; idle=0\n"
-      "while [ $idle -lt {} ]; do\n"
-      "  if now=$({}) && [ \"$now\" = \"$seen\" ]; then idle=$((idle + 1)); "
-      "else idle=0; seen=$now; fi\n"
+      "seen=; idle=0; missed=0\n"
+      "while [ $idle -lt {} ] && [ $missed -lt {} ]; do\n"
+      "  if ! now=$({}); then missed=$((missed + 1))\n"
+      "  elif [ \"$now\" = \"$seen\" ]; then missed=0; idle=$((idle + 1))\n"
+      "  else missed=0; idle=0; seen=$now; fi\n"
       "  sleep {}\n"
       "done\n",
-      kIdleLooks, command, kIdleLook_s);
+      kIdleLooks, kMissedLooks, command, kIdleLook_s);
 }
 
 /// The modification time of the file, whatever the clocks say, also if it is missing.
@@ -87,6 +89,13 @@ std::vector<HostCapacity> PilotLauncher::capacities(const study::RunSettings& ru
   require(!stage_ || run.server.set_up.empty(),
           "servers of whole plots need a study directory that the nodes share, without a stage",
           "run.set_up");
+  const auto sets_nodes = [](const std::string& option) {
+    return option.starts_with("-N") || option.starts_with("--nodes");
+  };
+  require(
+      !stage_ || std::ranges::none_of(run.slurm.options, sets_nodes),
+      "with a stage, the number of nodes to copy its files to is run.slurm.nodes, not an option",
+      "run.slurm.options");
   HostCapacity capacity;
   capacity.jobs = options.jobs.value_or(run.jobs.value_or(run.slurm.nodes));
   capacity.assigns_gpus = false;
@@ -161,25 +170,30 @@ bool PilotLauncher::has_files() {
   if (!stage_ || stage_->files().empty() || has_files_ == id_) return true;
   if (copying_) return false;
   copying_ = true;
+  const std::string id = id_;
   std::vector<std::string> pack{"tar", "--create", "--file=" + archive().string(),
                                 "--directory=" + files_from_.string(), "--"};
   pack.insert(pack.end(), stage_->files().begin(), stage_->files().end());
-  const auto packed = [this](const ClientAnswer& answer) {
-    if (!answer.ok()) return copied(answer);
-    commands_.start(
-        copy(), Stage::kCopy_s, [this](const ClientAnswer& end) { copied(end); }, SIGTERM);
+  const auto packed = [this, id](const ClientAnswer& answer) {
+    if (answer.ok()) {
+      const auto ended = [this, id](const ClientAnswer& end) { copied(id, end); };
+      copy_ = commands_.start(copy(id), Stage::kCopy_s, ended, SIGTERM);
+    } else {
+      copying_ = false;
+      give_up_copying(answer);
+    }
   };
   commands_.start(pack, Stage::kCopy_s, packed);
   return false;
 }
 
 /// srun passes the archive to a process on each node. In its path, %% is a percent sign.
-std::vector<std::string> PilotLauncher::copy() const {
+std::vector<std::string> PilotLauncher::copy(const std::string& id) const {
   const int nodes = request_.run.slurm.nodes;
   std::string input;
   for (const char c : archive().string()) input += c == '%' ? "%%" : std::string(1, c);
   return {"srun",
-          "--jobid=" + id_,
+          "--jobid=" + id,
           "--overlap",
           fmt::format("--nodes={}", nodes),
           fmt::format("--ntasks={}", nodes),
@@ -191,34 +205,47 @@ std::vector<std::string> PilotLauncher::copy() const {
           "--input=" + input,
           "tar",
           "--extract",
+          "--overwrite",
           "--one-top-level=" + stage_->files_folder()};
 }
 
-void PilotLauncher::copied(const ClientAnswer& answer) {
+/// srun also fails when its allocation ends, of which Slurm is asked first.
+void PilotLauncher::copied(const std::string& id, const ClientAnswer& answer) {
   copying_ = false;
-  if (pilot_ != Pilot::kRunning) return;  // another allocation gets them
-  if (!answer.ok()) {
-    ClientAnswer first = answer;  // the last line is tar's or srun's about itself
-    first.errors.resize(std::min(first.errors.find('\n'), first.errors.size()));
-    return give_up(fmt::format("the files of run.slurm.stage could not be copied to the nodes: {}",
-                               first.words()));
-  }
-  has_files_ = id_;
-  if (request_.note) {
-    request_.note(fmt::format("copied {} to {} of the nodes", fmt::join(stage_->files(), ", "),
-                              stage_->files_folder()));
+  copy_.reset();
+  if (id == id_ && answer.ok()) {
+    failed_copies_ = 0;
+    has_files_ = id;
+    if (request_.note) {
+      request_.note(fmt::format("copied {} to {} of the nodes", fmt::join(stage_->files(), ", "),
+                                stage_->files_folder()));
+    }
+  } else if (id == id_ && pilot_ == Pilot::kRunning) {
+    if (++failed_copies_ >= kMaxFruitless) return give_up_copying(answer);
+    confirm_pilot();
   }
   begin_waiting();
+}
+
+void PilotLauncher::give_up_copying(const ClientAnswer& answer) {
+  ClientAnswer first = answer;  // the last line is tar's or srun's about itself
+  first.errors.resize(std::min(first.errors.find('\n'), first.errors.size()));
+  give_up(fmt::format("the files of run.slurm.stage could not be copied to the nodes: {}",
+                      first.words()));
+}
+
+/// Until Slurm confirms that the allocation exists, nothing is started in it.
+void PilotLauncher::confirm_pilot() {
+  if (pilot_ != Pilot::kRunning) return;
+  pilot_ = Pilot::kQueued;
+  submitted_s_ = monotonic_s();
+  queue_.ask_within(0);
 }
 
 AttemptEnd PilotLauncher::not_begun(const Attempt&, const ClientAnswer& answer) {
   AttemptEnd end;
   end.detail = fmt::format("srun in Slurm job {}: {}", id_, answer.words());
-  if (pilot_ == Pilot::kRunning) {
-    pilot_ = Pilot::kQueued;  // until Slurm confirms that it exists
-    submitted_s_ = monotonic_s();
-    queue_.ask_within(0);
-  }
+  confirm_pilot();
   return end;
 }
 
@@ -230,7 +257,8 @@ bool PilotLauncher::take_back(const Attempt& attempt, const ClientAnswer& answer
   const bool refused =
       answer.errors.find("busy") != std::string::npos ||  // nodes, ports or a switch
       answer.errors.find("rolog") != std::string::npos;   // prolog still runs
-  if (!refused && !stopped) return false;
+  // In a stage nobody can say whether a stopped step had begun.
+  if (!refused && (!stopped || stage_)) return false;
   waiting_.push_back(attempt);  // another one may need less, and fit
   if (refused && pilot_ == Pilot::kRunning) note_refusal();
   return true;
@@ -242,7 +270,7 @@ void PilotLauncher::note_refusal() {
     retry_step_s_ = kRetryStep_s;
     retry_s_ = now_s + kRetryStep_s;
   }
-  const bool others = stage_ ? commands_.running() > 0 : any_begun();
+  const bool others = stage_ ? any_client() : any_begun();
   if (!full_since_s_ || others) full_since_s_ = now_s;
   if (now_s >= *full_since_s_ + kFull_s) leave_full_pilot();
 }
@@ -277,7 +305,9 @@ void PilotLauncher::submit(const Attempt& given) {
 
 /// Begins all of them; after a refusal, one at a time with growing delays until one has begun.
 void PilotLauncher::begin_waiting() {
-  if (has_begun(retried_)) found_resources();
+  // A step in a stage does not show that it has begun: one that was refused would have ended.
+  const bool lives = stage_ && monotonic_s() >= retry_s_ && has_client(retried_);
+  if (lives || has_begun(retried_)) found_resources();
   while (pilot_ == Pilot::kRunning && !waiting_.empty() && has_files() &&
          monotonic_s() >= retry_s_) {
     begin(waiting_.front());
@@ -317,8 +347,15 @@ void PilotLauncher::keep_alive(double now_s) {
   kept_alive_s_ = now_s;
   study::write_file_atomically(alive_, fmt::format("{}\n", utc_now()));
   if (!stage_ || id_.empty()) return;
+  const auto answered = [this](const ClientAnswer& answer) {
+    if (answer.ok() || comment_refused_ || !request_.note) return;
+    comment_refused_ = true;
+    request_.note(fmt::format(
+        "the comment of Slurm job {} cannot be changed ({}); without that it ends in two minutes",
+        id_, answer.words()));
+  };
   commands_.start({"scontrol", "update", "JobId=" + id_, "Comment=" + utc_now()}, kClusterAnswer_s,
-                  [](const auto&) {});
+                  answered);
 }
 
 void PilotLauncher::ask_for_nodes() {
@@ -382,6 +419,7 @@ void PilotLauncher::pilot_ended(const std::string& why) {
   full_since_s_.reset();
   found_resources();
   stop_clients();  // an srun may wait forever for a step in it
+  if (copy_) commands_.stop(*copy_);
   if (++fruitless_ >= kMaxFruitless) {
     give_up(fmt::format("{} consecutive allocations ended before any run did; the last: {}",
                         kMaxFruitless, why));

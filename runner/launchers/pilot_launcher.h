@@ -63,8 +63,10 @@ class PilotLauncher : public ClientLauncher {
   void leave_full_pilot();
   std::filesystem::path archive() const;
   bool has_files();
-  std::vector<std::string> copy() const;
-  void copied(const ClientAnswer& answer);
+  std::vector<std::string> copy(const std::string& id) const;
+  void copied(const std::string& id, const ClientAnswer& answer);
+  void give_up_copying(const ClientAnswer& answer);
+  void confirm_pilot();
 
   std::filesystem::path alive_;
   std::string name_;  ///< name of the job
@@ -90,6 +92,9 @@ class PilotLauncher : public ClientLauncher {
   std::filesystem::path files_from_;  ///< the folder of the study file
   std::string has_files_;             ///< the allocation whose nodes have the files
   bool copying_ = false;
+  std::optional<int> copy_;  ///< the command that copies, once the files are packed
+  int failed_copies_ = 0;    ///< consecutive
+  bool comment_refused_ = false;
 };
 
 }  // namespace doetune::runner

@@ -97,6 +97,8 @@ int run(const fs::path& directory, bool attached = false) {
 
 int run_and_print(const fs::path& directory, bool attached, const char* attempt,
                   const char* request, const char* study) {
+  std::error_code ignored;
+  if (attached) fs::remove_all(directory, ignored);  // of a killed run, perhaps of another plan
   doetune::study::create_directories_durably(directory);
   doetune::study::write_file_atomically(directory / "attempt.json", attempt);
   doetune::study::write_file_atomically(directory / "request.json", request);
@@ -105,7 +107,6 @@ int run_and_print(const fs::path& directory, bool attached, const char* attempt,
   const int status = run(directory, attached);
   fmt::print("{}", printed_attempt(directory));
   if (std::fflush(stdout) != 0) return 1;
-  std::error_code ignored;
   if (attached) fs::remove_all(directory, ignored);
   return status;
 }

@@ -14,7 +14,7 @@ import jsonschema
 import yaml
 
 PROGRAMS, TREE = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```yaml.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def blocks():
@@ -33,7 +33,10 @@ class Yaml(unittest.TestCase):
         for where, text in blocks():
             with self.subTest(where):
                 study = yaml.safe_load(text)
-                for key in schema["properties"].keys() & (study if isinstance(study, dict) else {}):
+                known = schema["properties"].keys() & (study if isinstance(study, dict) else {})
+                if known:
+                    self.assertEqual(known, study.keys())
+                for key in known:
                     jsonschema.validate({key: study[key]}, {**schema, "required": []})
                     checked += 1
         self.assertGreater(checked, 10)

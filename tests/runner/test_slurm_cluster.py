@@ -159,12 +159,16 @@ class SlurmTest(ClusterTest):
         self.assertFalse((study.directory / "stage.tar").exists())
 
     def test_runs_in_a_stage_end_with_doetune(self):
-        study = self.staged(6, script="tools/tell", seconds=2)
+        hold = STAGE.parent / "hold"
+        study = self.staged(4, script=f"tools/tell; if [ -e {hold} ]; then sleep 100; fi")
+        hold.touch()
         doetune = study.start()
-        study.wait_for(lambda: study.completed() and len(study.executed()) >= 3)
+        study.wait_for(lambda: len(study.executed()) == 2)
+        self.assertTrue(processes_under(STAGE))
         doetune.send_signal(signal.SIGKILL)
         doetune.wait()
-        study.wait_for(lambda: not processes_under(STAGE))
+        study.wait_for(lambda: not processes_under(STAGE), timeout=20)
+        hold.unlink()
         self.assertEqual(study.run(), 0, study.words())
         self.check_all(study)
 
