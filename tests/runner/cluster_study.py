@@ -202,6 +202,20 @@ class ClusterTest(unittest.TestCase):
         self.assertIn(sum("out of memory" in reason for reason in reasons), (1, 2), reasons)
         study.wait_for(lambda: not servers_under(study.path))
 
+    def check_runs_end_with_doetune(self, study, hold, stage):
+        """Runs in the stage, which sleep while there is a file `hold`, end soon after doetune was killed; the next
+        doetune makes them again."""
+        hold.touch()
+        doetune = study.start()
+        study.wait_for(lambda: len(study.executed()) == 2)
+        self.assertTrue(processes_under(stage))
+        doetune.send_signal(signal.SIGKILL)
+        doetune.wait()
+        study.wait_for(lambda: not processes_under(stage), timeout=20)
+        hold.unlink()
+        self.assertEqual(study.run(), 0, study.words())
+        self.check_complete(study)
+
     def run_under_fire(self, study, kills, random, between=(0.1, 1.5), check=None):
         """Kills doetune at random moments, then lets it finish."""
         acknowledged = []

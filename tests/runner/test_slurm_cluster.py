@@ -161,15 +161,7 @@ class SlurmTest(ClusterTest):
     def test_runs_in_a_stage_end_with_doetune(self):
         hold = STAGE.parent / "hold"
         study = self.staged(4, script=f"tools/tell; if [ -e {hold} ]; then sleep 100; fi")
-        hold.touch()
-        doetune = study.start()
-        study.wait_for(lambda: len(study.executed()) == 2)
-        self.assertTrue(processes_under(STAGE))
-        doetune.send_signal(signal.SIGKILL)
-        doetune.wait()
-        study.wait_for(lambda: not processes_under(STAGE), timeout=20)
-        hold.unlink()
-        self.assertEqual(study.run(), 0, study.words())
+        self.check_runs_end_with_doetune(study, hold, STAGE)
         self.check_all(study)
 
     def test_runs_in_a_stage_are_stopped(self):

@@ -119,14 +119,9 @@ class SshTest(ClusterTest):
         self.assertEqual({each["environment"]["set"]["DOETUNE_STAGED"] for each in conditions}, {"tools"})
 
     def test_runs_in_a_stage_end_with_doetune(self):
-        study = self.staged(4, files=(), seconds=1)
-        doetune = study.start()
-        study.wait_for(lambda: len(study.executed()) == 2)
-        doetune.send_signal(signal.SIGKILL)
-        doetune.wait()
-        study.wait_for(lambda: not processes_under(WORK.parent / "stage"))
-        self.assertEqual(study.run(), 0, study.words())
-        self.check_complete(study)
+        hold = WORK.parent / "hold"
+        study = self.staged(4, files=(), script=f"if [ -e {hold} ]; then sleep 100; fi")
+        self.check_runs_end_with_doetune(study, hold, WORK.parent / "stage")
 
     def test_a_stage_that_cannot_be_made(self):
         study = self.staged(2, to="/proc/nowhere")
