@@ -106,6 +106,12 @@ class Study:
         planned = self.call("plan", "study.yaml", "-o", self.directory.name)
         assert planned.returncode == 0, planned.stderr
 
+    def add_tools(self):
+        """A folder for a stage, with a program that tells where a run is executed."""
+        (self.path / "tools").mkdir()
+        (self.path / "tools/tell").write_text("#!/bin/sh\npwd; dirname $DOETUNE_RESULT\n")
+        (self.path / "tools/tell").chmod(0o755)
+
     def edit(self, change):
         """Changes what the study directory says."""
         file = self.directory / "study.yaml"
@@ -201,6 +207,15 @@ class ClusterTest(unittest.TestCase):
         # Once, or for each of the whole plots with these settings that were set up at the same time.
         self.assertIn(sum("out of memory" in reason for reason in reasons), (1, 2), reasons)
         study.wait_for(lambda: not servers_under(study.path))
+
+    def stop(self, study):
+        """Starts the study, and presses Ctrl-C twice when two runs have begun."""
+        doetune = study.start()
+        study.wait_for(lambda: len(study.executed()) >= 2)
+        doetune.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        doetune.send_signal(signal.SIGINT)
+        self.assertEqual(doetune.wait(30), 130, study.words())
 
     def check_runs_end_with_doetune(self, study, hold, stage):
         """Runs in the stage, which sleep while there is a file `hold`, end soon after doetune was killed; the next

@@ -136,9 +136,7 @@ class SlurmTest(ClusterTest):
         stage = {"to": str(STAGE), "files": list(files)}
         study = self.study(runs, "slurm-pilot", run={"jobs": 2, "slurm": {**SLURM, "nodes": 2, "stage": stage}},
                            **settings)
-        (study.path / "tools").mkdir()
-        (study.path / "tools/tell").write_text("#!/bin/sh\npwd; dirname $DOETUNE_RESULT\n")
-        (study.path / "tools/tell").chmod(0o755)
+        study.add_tools()
         return study
 
     def folder_of(self, study):
@@ -166,12 +164,7 @@ class SlurmTest(ClusterTest):
 
     def test_runs_in_a_stage_are_stopped(self):
         study = self.staged(4, files=(), seconds=60)
-        doetune = study.start()
-        study.wait_for(lambda: len(study.executed()) == 2)
-        doetune.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        doetune.send_signal(signal.SIGINT)
-        self.assertEqual(doetune.wait(30), 130, study.words())
+        self.stop(study)
         study.wait_for(lambda: not squeue("%j") and not processes_under(STAGE))
         self.assertEqual({record["status"] for record in study.records()}, {"cancelled"})
 
@@ -267,12 +260,7 @@ class SlurmTest(ClusterTest):
 
     def test_stopped_by_the_user(self):
         study = self.study(30, seconds=20)
-        doetune = study.start()
-        study.wait_for(lambda: len(study.executed()) >= 2)
-        doetune.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        doetune.send_signal(signal.SIGINT)
-        self.assertEqual(doetune.wait(30), 130, study.words())
+        self.stop(study)
         study.wait_for(lambda: not squeue("%j") and not cluster("jobs"))
         self.assertEqual({record["status"] for record in study.records()}, {"cancelled"})
 

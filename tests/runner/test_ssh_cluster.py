@@ -103,9 +103,7 @@ class SshTest(ClusterTest):
     def test_a_stage_for_hosts_without_the_study_directory(self):
         # The run tells where it is executed. It notes that in the study's folder, which only here is there.
         study = self.staged(4, script="tools/tell; echo problems >&2; sleep 0.5", run={"telemetry": 10})
-        (study.path / "tools").mkdir()
-        (study.path / "tools/tell").write_text("#!/bin/sh\npwd; dirname $DOETUNE_RESULT\n")
-        (study.path / "tools/tell").chmod(0o755)
+        study.add_tools()
         self.assertEqual(study.run(), 0, study.words())
         self.check_complete(study)
         self.assertIn("copied tools to 127.0.0.1:", study.words())
@@ -147,12 +145,7 @@ class SshTest(ClusterTest):
 
     def test_stopped_by_the_user(self):
         study = self.study(6, [{"name": "127.0.0.1", "jobs": 2}], seconds=30)
-        doetune = study.start()
-        study.wait_for(lambda: len(study.executed()) == 2)
-        doetune.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        doetune.send_signal(signal.SIGINT)
-        self.assertEqual(doetune.wait(30), 130, study.words())
+        self.stop(study)
         self.assertEqual({record["status"] for record in study.records()}, {"cancelled"})
         study.wait_for(lambda: not processes_under(study.directory))
 
