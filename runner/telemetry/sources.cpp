@@ -1,5 +1,6 @@
 #include "runner/telemetry/sources.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "base/clock.h"

@@ -1,13 +1,13 @@
 // The sources read by the telemetry recorder, and their sampling intervals.
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runner/processes/proc_files.h"
+#include "runner/telemetry/pace.h"
 #include "runner/telemetry/package_energy.h"
 #include "runner/telemetry/process_trees.h"
 #include "runner/telemetry/recorder.h"
@@ -21,23 +21,6 @@ struct Reading {
   CpuTimes cpu;       ///< of the assigned processors
   HostSample host;    ///< without the fractions
   std::vector<GpuSample> gpus;
-};
-
-/// Schedule of a slow reading: at most once a second, and rarely enough to cost less than 1/2000 of
-/// a core. The first reading is not used to measure its cost, as everything is new then.
-class Pace {
- public:
-  bool due(double now_s) const { return now_s >= due_s_; }
-  void at_once() { due_s_ = 0; }
-  void took(double now_s, double cpu_s) {
-    const bool first = due_s_ == 0;
-    due_s_ = now_s + (first ? kMin_s : std::max(kMin_s, cpu_s / kMaxFraction));
-  }
-
- private:
-  static constexpr double kMin_s = 0.95;  ///< slightly below 1 s, so as not to miss a tick
-  static constexpr double kMaxFraction = 1.0 / 2000;
-  double due_s_ = 0;
 };
 
 /// All files, processes and GPUs that are read; for use by one thread.

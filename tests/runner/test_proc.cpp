@@ -10,6 +10,7 @@
 
 #include "runner/processes/proc_files.h"
 #include "runner/processes/process_table.h"
+#include "runner/telemetry/pace.h"
 #include "runner/telemetry/package_energy.h"
 #include "runner/telemetry/process_trees.h"
 #include "tests/runner/child.h"
@@ -34,6 +35,19 @@ void until(const Condition& condition) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::alarm(30);
   for (;;) ::pause();
+}
+
+/// Times at which a reading of this cost takes place, at ten ticks a second.
+std::vector<double> readings_s(double cost_s, double length_s) {
+  constexpr double kTick_s = 0.1;
+  runner::Pace pace;
+  std::vector<double> times_s;
+  for (double now_s = 1000; now_s < 1000 + length_s; now_s += kTick_s) {
+    if (!pace.due(now_s)) continue;
+    times_s.push_back(now_s - 1000);
+    pace.took(now_s, cost_s);
+  }
+  return times_s;
 }
 
 char state_of(pid_t pid) {
@@ -246,4 +260,18 @@ TEST_CASE("Energy of the processors is added up over packages and wraps", "[tele
   set(1, 8'000'000);
   CHECK(energy.read_j().value() == Approx(2 + 3));
   CHECK_FALSE(runner::PackageEnergy(temporary / "nowhere").read_j());
+}
+
+TEST_CASE("A slow reading is rare in a long run, and covers most of a short one",
+          "[telemetry][proc]") {
+  for (const double cost_s : {0.0001, 0.005, 0.05, 1.0}) {
+    for (double length_s = 2.5; length_s < 100; length_s *= 1.3) {
+      INFO("cost " << cost_s << " s, length " << length_s << " s");
+      CHECK(readings_s(cost_s, length_s).back() > 0.6 * length_s - 0.2);
+    }
+  }
+  constexpr double kHour_s = 3600;
+  CHECK(readings_s(0.0001, kHour_s).size() == Approx(kHour_s).epsilon(0.01));
+  CHECK(readings_s(0.05, kHour_s).size() ==
+        Approx(kHour_s / 100).margin(12));  // twelve at the start
 }
