@@ -1,72 +1,112 @@
 #!/usr/bin/env python3
-"""Everything that a machine with a GPU is asked, in one go: builds, tests, looks for memory errors, times inference
-and training against PyTorch and the roofline. Writes results.json and results.md into a folder. Each part may fail alone.
+"""Everything that a machine with a GPU is asked, the most important first: does it load, is it right, how fast is it.
 
-    bench/gpu/run.py OUT [--programs DIR] [--device cuda] [--budget 580]
+    run.py OUT [--programs DIR] [--parts NAME ...] [--budget SECONDS]
+
+Runs in a bundle (bundle.sh) or in the tree with programs that are built. After each part, OUT/results.json and
+OUT/results.md have all that is known so far, and OUT/logs what each step printed, also one that ran out of time. A
+part that fails does not keep the others from running; the exit code is 1 if any step failed.
 """
 import argparse
+import glob
 import json
 import os
 import pathlib
 import shutil
+import signal
+import site
 import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGETS = ["test_workloads_cudnn", "test_workloads_cuda_engine", "test_workloads_cuda_training", "bench_gpu",
-           "bench_training"]
+HERE = pathlib.Path(__file__).resolve().parent
 # Multiply-accumulates of an image; a training step takes three times as many.
 MULTIPLY_ACCUMULATES = {"resnet-50": 4.089e9, "alexnet": 0.714e9}
 STEPS = 20  # of a training's timing
-# Where PyTorch is not there to measure them: an H200's, as published for dense bf16 and measured by others.
+# Where nothing measures them: an H200's, as published for dense bf16 and measured by others.
 ASSUMED = {"operations_per_s": 790e12, "bytes_per_s": 4.3e12, "assumed": True}
 
 
 class Session:
-    """Runs the parts, each within the time that is left, and keeps what they said."""
+    """Runs steps, each within the time that is left, and keeps what they printed."""
 
-    def __init__(self, out, budget):
-        self.out, self.end, self.parts, self.now = out, time.monotonic() + budget, [], None
+    def __init__(self, options):
+        self.options, self.out, self.programs = options, options.out.resolve(), options.programs.resolve()
+        self.end = time.monotonic() + options.budget
+        self.parts, self.results = [], {"ceilings": dict(ASSUMED), "load": os.getloadavg()[0]}
+        (self.out / "logs").mkdir(parents=True, exist_ok=True)
+        os.environ["LD_LIBRARY_PATH"] = ":".join(library_folders())
+        os.environ["PATH"] = f"{self.programs}:{os.environ['PATH']}"
+        if options.device == "cuda":
+            os.environ["DOETUNE_TEST_GPU"] = "1"  # a test that finds no GPU has failed
 
     def left(self):
         return self.end - time.monotonic()
 
-    def run(self, name, command, most, **options):
-        """Standard output of the command, or None; the part and its end go into the report."""
-        limit = min(most, self.left())
-        part = {"name": name, "command": " ".join(map(str, command))}
+    def run(self, name, command, most, text="", **environment):
+        """Standard output of the command, or None if it failed; the step goes into the report."""
+        log = self.out / "logs" / (name.replace(" ", "-").replace("/", "-")[:100] + ".log")
+        step = {"name": name, "command": " ".join(map(str, command))}
         start = time.monotonic()
         try:
-            if limit <= 1:
-                raise TimeoutError("no time was left")
-            done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=limit, check=False,
-                                  **options)
-            part["exit"] = done.returncode
-            (self.out / f"{name.replace(' ', '-')}.log").write_text(done.stdout + done.stderr, encoding="utf-8")
-            if done.returncode != 0:
-                part["error"] = (done.stderr or done.stdout).strip()[-600:]
-            return done.stdout if done.returncode == 0 else None
-        except (OSError, TimeoutError, subprocess.TimeoutExpired) as error:
-            part["error"] = str(error)[-600:]
-            return None
+            printed, step["exit"] = run_logged(command, log, min(most, self.left()), text, environment)
+            if step["exit"] != 0:
+                step["error"] = (log.read_text(errors="replace").strip() or f"exit code {step['exit']}")[-600:]
+        except (OSError, TimeoutError) as error:
+            printed, step["error"] = None, str(error)[-600:]
+        step["seconds"] = round(time.monotonic() - start, 1)
+        self.parts[-1]["steps"].append(step)
+        print(f"  {name}: {last_line(step.get('error', 'done'))} ({step['seconds']} s)", flush=True)
+        return None if "error" in step else printed
+
+    def do(self, name, part):
+        print(f"{name}:", flush=True)
+        self.parts.append({"name": name, "steps": []})
+        start = time.monotonic()
+        part(self)
+        self.parts[-1]["seconds"] = round(time.monotonic() - start, 1)
+        written = self.results | {"parts": self.parts}
+        (self.out / "results.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+        (self.out / "results.md").write_text("\n".join(report(written)) + "\n", encoding="utf-8")
+
+    def failed(self):
+        return [step["name"] for part in self.parts for step in part["steps"] if "error" in step]
+
+
+def run_logged(command, log, limit, text, environment):
+    """Output and exit code. A command that is out of time is killed with all of its processes."""
+    if limit <= 1:
+        raise TimeoutError("no time was left")
+    with open(log, "w+", encoding="utf-8", errors="replace") as output, open(f"{log}.errors", "w+") as errors:
+        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=output, stderr=errors,
+                                   env={**os.environ, **environment}, text=True, start_new_session=True)
+        try:
+            process.communicate(text, timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise TimeoutError(f"not done after {limit:.0f} s") from None
         finally:
-            part["seconds"] = round(time.monotonic() - start, 1)
-            self.parts.append(part)
-            print(f"{name}: {part.get('error', 'done')} ({part['seconds']} s)", flush=True)
+            errors.seek(0)
+            output.seek(0)
+            printed = output.read()
+            output.write(errors.read())
+            os.unlink(errors.name)
+    return printed, process.returncode
 
 
-def build(session):
-    folder = session.out / "build"
-    configured = session.run("configure", ["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
-                                           "-DDOETUNE_CUDA=ON", "-DDOETUNE_WITH_BENCHMARKS=ON",
-                                           "-DCMAKE_CUDA_ARCHITECTURES=native"], 120)
-    if configured is not None:
-        session.run("build", ["cmake", "--build", folder, "-j", os.cpu_count() or 1, "--target", *TARGETS], 420)
-    return folder / "bin"
+def last_line(text):
+    return text.strip().splitlines()[-1][:150]
 
 
-def lines(text):
+def library_folders():
+    """The bundle's, then those of NVIDIA's Python packages, then what is set."""
+    sites = {*site.getsitepackages(), site.getusersitepackages(), *filter(None, sys.path)}
+    packages = sorted(folder for place in sites for folder in glob.glob(f"{place}/nvidia/*/lib"))
+    return [str(HERE / "lib"), *packages, "/usr/local/cuda/lib64", *os.environ.get("LD_LIBRARY_PATH", "").split(":")]
+
+
+def json_lines(text):
     """The JSON objects among the lines of a program's output."""
     found = []
     for line in (text or "").splitlines():
@@ -84,89 +124,224 @@ def has_torch():
                           capture_output=True, check=False).returncode == 0
 
 
-def measure(session, programs, options):
-    """Rows of our program and of PyTorch, and the ceilings that the roofline is of."""
-    ceilings, peer = dict(ASSUMED), pathlib.Path(__file__).with_name("torch_peer.py")
+def libraries(session):
+    """Every program finds every library."""
+    for program in sorted(path for path in session.programs.rglob("*") if path.is_file()):
+        if b"\x7fELF" != program.read_bytes()[:4]:
+            continue
+        printed = session.run(f"ldd {program.name}", ["ldd", program], 10) or ""
+        missing = [line.split()[0] for line in printed.splitlines() if "not found" in line]
+        if missing:
+            session.parts[-1]["steps"][-1]["error"] = "not found: " + ", ".join(missing)
+            print(f"    not found: {', '.join(missing)}", flush=True)
+
+
+def smoke(session):
+    options = session.options
+    if options.device == "cuda":
+        session.run("nvidia-smi", ["nvidia-smi"], 20)
+    session.run("smoke", [session.programs / "bench_gpu", options.device, "tiny-yolov2", options.precision, 1, 0.2,
+                          ASSUMED["operations_per_s"], ASSUMED["bytes_per_s"]], 20)
+
+
+def test_cases(program, which):
+    listed = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True, check=False).stdout
+    return [name for name in listed.splitlines() if which(name)]
+
+
+def one_at_a_time(session, program, which, most):
+    """One that hangs or ends the program takes no other with it."""
+    program = session.programs / program
+    for name in test_cases(program, which):
+        escaped = name.replace("\\", "\\\\").replace(",", "\\,").replace("[", "\\[")
+        session.run(name, [program, escaped], most, DOETUNE_CUDNN_TIMED="0")
+
+
+def layers(session):
+    one_at_a_time(session, "test_workloads_cuda_engine", lambda name: True, 60)
+
+
+def gradients(session):
+    one_at_a_time(session, "test_workloads_cuda_training", lambda name: "gradient" in name, 90)
+
+
+def training(session):
+    one_at_a_time(session, "test_workloads_cuda_training", lambda name: "gradient" not in name, 90)
+
+
+def workload(session, name, program, settings, most=60):
+    """Its responses, or none."""
+    words = [word for key, value in settings.items() for word in (f"--{key}", value)]
+    printed = session.run(name, [session.programs / "workloads" / program, *words], most)
+    return {**settings, **json_lines(printed)[-1]["responses"]} if json_lines(printed) else None
+
+
+def ceilings(session):
+    """Peak rates: by PyTorch, else by our own products and copies."""
+    if has_torch():
+        found = json_lines(session.run("torch ceilings", [sys.executable, HERE / "torch_peer.py", "ceilings"], 60))
+        session.results["ceilings"] = (found or [dict(ASSUMED)])[-1]
+    device, precision = session.options.device, session.options.precision
+    size = 8192 if device == "cuda" else 512
+    rows = [workload(session, "gemm", "gemm", {"size": size, "precision": precision, "device": device}),
+            workload(session, "copy", "copy", {"size": 2**30 if device == "cuda" else 2**24, "device": device})]
+    session.results["own_ceilings"] = [row for row in rows if row]
+
+
+def timings(session):
+    """Each batch in a process of its own, ours and PyTorch's in turn."""
+    peak, options = session.results["ceilings"], session.options
+    ours, theirs = session.results.setdefault("ours", []), session.results.setdefault("torch", [])
     torch_is_there = has_torch()
-    if torch_is_there:
-        ceilings = (lines(session.run("ceilings", [sys.executable, peer, "ceilings"], 60)) or [ceilings])[-1]
-    ours, theirs = [], []
     for network in options.networks:
         for batch in options.batches:
-            command = [programs / "bench_gpu", options.device, network, options.precision, batch, options.seconds,
-                       ceilings["operations_per_s"], ceilings["bytes_per_s"]]
-            ours += lines(session.run(f"{network} batch {batch}", command, 90))
-        if torch_is_there:
-            command = [sys.executable, peer, network, options.seconds, *options.batches]
-            theirs += lines(session.run(f"torch {network}", command, 150))
-    return {"ceilings": ceilings, "ours": ours, "torch": theirs}
+            command = [session.programs / "bench_gpu", options.device, network, options.precision, batch,
+                       options.seconds, peak["operations_per_s"], peak["bytes_per_s"]]
+            ours += json_lines(session.run(f"{network} batch {batch}", command, 90))
+            if torch_is_there:
+                command = [sys.executable, HERE / "torch_peer.py", network, options.seconds, batch]
+                theirs += json_lines(session.run(f"torch {network} batch {batch}", command, 90))
 
 
-def training(session, programs, options):
-    """Rows of training steps, ours and PyTorch's."""
-    peer = pathlib.Path(__file__).with_name("torch_peer.py")
+def training_timings(session):
+    options = session.options
+    ours, theirs = session.results.setdefault("training", []), session.results.setdefault("torch_training", [])
     torch_is_there = has_torch()
-    ours, theirs = [], []
     for network in options.training_networks:
         for batch in options.training_batches:
-            command = [programs / "bench_training", network, batch, options.precision, 1, options.device]
-            said = session.run(f"train {network} batch {batch}", command, 120, input=f"{STEPS}\n" * 3)
-            turns = [float(line.split()[0]) for line in (said or "").splitlines()[1:]]
+            command = [session.programs / "bench_training", network, batch, options.precision, 1, options.device]
+            printed = session.run(f"train {network} batch {batch}", command, 120, text=f"{STEPS}\n" * 3)
+            turns = [float(line.split()[0]) for line in (printed or "").splitlines()[1:]]
             if turns:
                 ours.append({"network": network, "batch": batch, "images_per_s": STEPS * batch / min(turns)})
-        if torch_is_there:
-            command = [sys.executable, peer, "train", network, 2 * options.seconds, *options.training_batches]
-            theirs += lines(session.run(f"torch train {network}", command, 200))
-    return {"training": ours, "torch_training": theirs}
+            if torch_is_there:
+                command = [sys.executable, HERE / "torch_peer.py", "train", network, 2 * options.seconds, batch]
+                theirs += json_lines(session.run(f"torch train {network} batch {batch}", command, 120))
+
+
+def memcheck(session):
+    """compute-sanitizer on our kernels. Timing cuDNN's proposals would run hundreds of its kernels under it."""
+    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    for name, program, cases in [("memcheck", "test_workloads_cuda_engine", "[layers]"),
+                                 ("training memcheck", "test_workloads_cuda_training", "gradients of every layer*")]:
+        session.run(name, [sanitizer, "--tool", "memcheck", "--error-exitcode", "9", session.programs / program, cases],
+                    150, DOETUNE_CUDNN_TIMED="0")
+
+
+def sharing(session):
+    """Executors of one GPU: processes that take turns or run at once, threads with streams or parts of the GPU."""
+    settings = {"model": "tiny-yolov2", "precision": session.options.precision, "device": session.options.device,
+                "channels": 32, "decode_rate": 5, "interval": 1, "batch_size": 8, "warmup": 1, "duration": 4}
+    if session.options.device == "cpu":
+        settings |= {"channels": 2, "input_size": 64, "interval": 0.2, "warmup": 0.2, "duration": 0.4}
+    kinds = ["process", "mps", "stream", "green"] if session.options.device == "cuda" else ["process", "stream"]
+    session.results["sharing"] = []
+    for executors in (1, 2, 4):
+        for kind in kinds if executors > 1 else kinds[:1]:
+            row = workload(session, f"{executors} executors, {kind}", "stream-inference",
+                           {"executors_per_gpu": executors, "sharing": kind, **settings})
+            session.results["sharing"] += [row] if row else []
+
+
+def communication(session):
+    row = workload(session, "NCCL with one rank", "all-reduce", {"ranks": 1, "transport": "nccl"})
+    session.results["communication"] = [row] if row else []
+
+
+def study(session):
+    """A designed experiment over executors, batch size and decoding rate, to its report."""
+    folder = session.out / "study"
+    shutil.rmtree(folder, ignore_errors=True)
+    yaml = (HERE / "executors.yaml").read_text(encoding="utf-8")
+    if session.options.device == "cpu":
+        yaml = (yaml.replace("device: cuda", "device: cpu").replace("bf16", session.options.precision)
+                .replace("channels: 32, interval: 1, warmup: 1, duration: 5",
+                         "input_size: 64, channels: 2, interval: 0.2, warmup: 0.1, duration: 0.3"))
+    (session.out / "study.yaml").write_text(yaml, encoding="utf-8")
+    for words, most in [(["plan", session.out / "study.yaml", "-o", folder], 20), (["run", folder], 280),
+                        (["report", folder], 60)]:
+        session.run(f"doetune {words[0]}", [session.programs / "doetune", *words], most)
+
+
+# In order of what is to be known first. The ceilings are needed by the timings.
+PARTS = {"libraries": libraries, "smoke": smoke, "layers": layers, "gradients": gradients, "training": training,
+         "ceilings": ceilings, "timings": timings, "training-timings": training_timings, "memcheck": memcheck,
+         "sharing": sharing, "communication": communication, "study": study}
+
+
+def against(row, rate, peers):
+    peer = {(other["network"], other["batch"]): other["images_per_s"] for other in peers}.get(
+        (row["network"], row["batch"]))
+    return [f"{peer:.0f}", f"{rate / peer:.2f}"] if peer else ["", ""]
+
+
+def line(cells):
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def training_table(results):
-    peers = {(row["network"], row["batch"]): row["images_per_s"] for row in results["torch_training"]}
+    if not results.get("training"):
+        return
     yield "\n| training | batch | images/s | of the ceiling of operations | PyTorch | ratio |\n|-|-|-|-|-|-|"
     for row in results["training"]:
-        peer = peers.get((row["network"], row["batch"]))
-        against = [f"{peer:.0f}", f"{row['images_per_s'] / peer:.2f}"] if peer else ["", ""]
-        work = 6 * MULTIPLY_ACCUMULATES.get(row["network"], 0)
-        share = 100 * work * row["images_per_s"] / results["ceilings"]["operations_per_s"]
-        cells = [row["network"], row["batch"], f"{row['images_per_s']:.0f}", f"{share:.1f} %", *against]
-        yield "| " + " | ".join(map(str, cells)) + " |"
+        work = 6 * MULTIPLY_ACCUMULATES.get(row["network"], 0) * row["images_per_s"]
+        yield line([row["network"], row["batch"], f"{row['images_per_s']:.0f}",
+                    f"{100 * work / results['ceilings']['operations_per_s']:.1f} %",
+                    *against(row, row["images_per_s"], results["torch_training"])])
 
 
-def table(results):
-    peers = {(row["network"], row["batch"]): row["images_per_s"] for row in results["torch"]}
-    yield ("| network | batch | images/s | of roofline | PyTorch | ratio | from floats | from pictures | in turn "
+def inference_table(results):
+    if not results.get("ours"):
+        return
+    yield ("\n| network | batch | images/s | of roofline | PyTorch | ratio | from floats | from pictures | in turn "
            "| gain of overlap | GPU memory, MiB | prepared, s |")
     yield "|" + "-|" * 12
     for row in results["ours"]:
-        peer = peers.get((row["network"], row["batch"]))
-        against = [f"{peer:.0f}", f"{row['resident_images_per_s'] / peer:.2f}"] if peer else ["", ""]
-        cells = [row["network"], row["batch"], f"{row['resident_images_per_s']:.0f}",
-                 f"{100 * row['roofline_fraction']:.1f} %", *against, f"{row['floats_images_per_s']:.0f}",
-                 f"{row['pictures_images_per_s']:.0f}", f"{row['pictures_in_turn_images_per_s']:.0f}",
-                 f"{row['pictures_images_per_s'] / row['pictures_in_turn_images_per_s']:.2f}",
-                 f"{row['device_bytes'] / 2**20:.0f}", f"{row['prepared_s']:.1f}"]
-        yield "| " + " | ".join(map(str, cells)) + " |"
+        yield line([row["network"], row["batch"], f"{row['resident_images_per_s']:.0f}",
+                    f"{100 * row['roofline_fraction']:.1f} %",
+                    *against(row, row["resident_images_per_s"], results["torch"]),
+                    f"{row['floats_images_per_s']:.0f}", f"{row['pictures_images_per_s']:.0f}",
+                    f"{row['pictures_in_turn_images_per_s']:.0f}",
+                    f"{row['pictures_images_per_s'] / row['pictures_in_turn_images_per_s']:.2f}",
+                    f"{row['device_bytes'] / 2**20:.0f}", f"{row['prepared_s']:.1f}"])
+
+
+def sharing_table(results):
+    if not results.get("sharing"):
+        return
+    yield "\n| executors | sharing | images/s | processing time, s |\n|-|-|-|-|"
+    for row in results["sharing"]:
+        yield line([row["executors_per_gpu"], row["sharing"], f"{row['throughput']:.0f}",
+                    f"{row['processing_time']:.3f}"])
 
 
 def report(results):
-    ceilings = results["ceilings"]
-    device = results["ours"][0]["device"] if results["ours"] else "no device"
+    peak = results["ceilings"]
+    device = results["ours"][0]["device"] if results.get("ours") else "no device was measured"
     yield f"# {device}\n"
-    yield (f"Ceilings{' (assumed)' if ceilings.get('assumed') else ''}: {ceilings['operations_per_s'] / 1e12:.0f} "
-           f"TFLOP/s, {ceilings['bytes_per_s'] / 1e12:.2f} TB/s. Load average {results['load'][0]:.1f} at the start.\n")
-    yield from table(results)
+    yield (f"Ceilings{' (assumed)' if peak.get('assumed') else ''}: {peak['operations_per_s'] / 1e12:.0f} TFLOP/s, "
+           f"{peak['bytes_per_s'] / 1e12:.2f} TB/s. Load average {results['load']:.1f} at the start.")
+    yield from inference_table(results)
     yield from training_table(results)
-    yield "\n| part | seconds | result |\n|-|-|-|"
+    yield from sharing_table(results)
+    yield "\n| part | seconds | steps | failed |\n|-|-|-|-|"
     for part in results["parts"]:
-        said = part.get("error", "done").replace("\n", " ").replace("|", "/")
-        yield f"| {part['name']} | {part['seconds']} | {said} |"
+        failed = [step for step in part["steps"] if "error" in step]
+        yield line([part["name"], part["seconds"], len(part["steps"]), len(failed)])
+    for part in results["parts"]:
+        for step in part["steps"]:
+            if "error" in step:
+                yield f"\n{part['name']}, {step['name']} ({step['seconds']} s):\n\n```\n{step['error']}\n```"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--programs", type=pathlib.Path, help="where the programs are; nothing is built then")
-    parser.add_argument("--device", default="cuda")
+    bundled = HERE / "bin"
+    built = HERE.parents[1] / "build/bench/bin"
+    parser.add_argument("--programs", type=pathlib.Path, default=bundled if bundled.is_dir() else built)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--precision", default="bf16")
     parser.add_argument("--networks", nargs="+", default=["resnet-50", "tiny-yolov2"])
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 64, 256])
@@ -176,28 +351,12 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.5, help="of each timing")
     parser.add_argument("--budget", type=float, default=580, help="seconds for everything")
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    load = os.getloadavg()
-    session = Session(options.out.resolve(), options.budget)
-    session.run("gpu", ["nvidia-smi"], 20)
-    programs = (options.programs or build(session)).resolve()
-    session.run("tests without gpu", [programs / "test_workloads_cudnn"], 60)
-    os.environ["DOETUNE_TEST_GPU"] = "1"  # a test that finds no GPU has failed
-    session.run("tests", [programs / "test_workloads_cuda_engine"], 120)
-    favourites = dict(os.environ, DOETUNE_CUDNN_TIMED="0")
-    session.run("training tests", [programs / "test_workloads_cuda_training"], 240, env=favourites)
-    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-    # Timing cuDNN's proposals would run hundreds of its kernels under the tool.
-    session.run("memcheck", [sanitizer, "--tool", "memcheck", "--error-exitcode", "9",
-                             programs / "test_workloads_cuda_engine", "[layers]"], 150, env=favourites)
-    session.run("training memcheck", [sanitizer, "--tool", "memcheck", "--error-exitcode", "9",
-                                      programs / "test_workloads_cuda_training", "gradients of every layer kind*"], 150,
-                env=favourites)
-    results = training(session, programs, options)  # first, for the inference tables are long
-    results |= measure(session, programs, options) | {"load": load, "parts": session.parts}
-    (options.out / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    (options.out / "results.md").write_text("\n".join(report(results)) + "\n", encoding="utf-8")
-    sys.exit(1 if any("error" in part for part in session.parts) else 0)
+    session = Session(options)
+    for name in options.parts:
+        session.do(name, PARTS[name])
+    failed = session.failed()
+    print(f"{sum(len(part['steps']) for part in session.parts)} steps, {len(failed)} failed")
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
