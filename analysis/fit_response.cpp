@@ -312,7 +312,7 @@ class ResponseFit {
     }
     if (numeric.size() == 1) return numeric.front();
     throw surfaces::FitError(
-        fmt::format("a parametric model has one numeric factor: name it with --law-factor ({})",
+        fmt::format("a parametric model has one numeric factor: name it with --surface-factor ({})",
                     fmt::join(numeric, ", ")));
   }
 

@@ -28,9 +28,9 @@ struct GoalValues {
 constexpr GoalValues kGoalValues[] = {{0, 2}, {0, 2}, {1, 1}, {2, 2}, {1, 1}, {1, 1}};
 
 /// The options that modify an analysis.
-constexpr std::array kAnalysisOptions{"model",      "transform", "surface",
-                                      "law-factor", "selection", "loss",
-                                      "goal",       "hold",      "with-confirmation"};
+constexpr std::array kAnalysisOptions{"model",          "transform", "surface",
+                                      "surface-factor", "selection", "loss",
+                                      "goal",           "hold",      "with-confirmation"};
 
 /// The texts before and after the first '='.
 std::pair<std::string, std::string> split(const std::string& text, const char* what,
@@ -143,7 +143,7 @@ void check_parametric(const analysis::AnalysisOptions& analysis, const study::St
   }
   const std::optional<std::string>& factor = analysis.parametric_factor;
   if (factor && std::find(numeric.begin(), numeric.end(), *factor) == numeric.end()) {
-    throw UsageError(fmt::format("--law-factor: '{}' is not numeric{}", *factor,
+    throw UsageError(fmt::format("--surface-factor: '{}' is not numeric{}", *factor,
                                  did_you_mean_or_list(*factor, numeric)));
   }
   if (!analysis.surface || !doe::is_parametric(*analysis.surface) || factor) return;
@@ -151,7 +151,7 @@ void check_parametric(const analysis::AnalysisOptions& analysis, const study::St
                                  [](const auto& response) { return !response.fit.factor.empty(); });
   if (named || numeric.size() == 1) return;
   throw UsageError(fmt::format(
-      "--surface {}: a parametric model has one numeric factor; name it with --law-factor: {}",
+      "--surface {}: a parametric model has one numeric factor; name it with --surface-factor: {}",
       doe::word_of(*analysis.surface), fmt::join(numeric, ", ")));
 }
 
@@ -177,7 +177,7 @@ void add_fit_options(Options& options) {
       "fit on the scale of none, log, sqrt, inverse, logit, power(0.3) or box-cox")(
       "surface", text("KIND"),
       "fit a polynomial, auto (whatever predicts best), gaussian-process, or a parametric model "
-      "such as amdahl")("law-factor", text("FACTOR"), "the factor of a parametric model")(
+      "such as amdahl")("surface-factor", text("FACTOR"), "the factor of a parametric model")(
       "selection", text("METHOD"), "select terms by AICc: backward, forward or best-subset")(
       "loss", text("LOSS"), "loss: squares, or huber or tukey, which are robust to outliers")(
       "with-confirmation", "fit the confirmation and baseline runs as well, and say what changes");
@@ -236,8 +236,8 @@ analysis::AnalysisOptions analysis_options(const Options& options, const study::
   }
   analysis.selection = doe::choice_of<doe::SelectionMethod>(options.text("selection"));
   analysis.loss = doe::choice_of<doe::Loss>(options.text("loss"));
-  if (options.has("law-factor")) {
-    analysis.parametric_factor = checked_factor(options, "law-factor", study);
+  if (options.has("surface-factor")) {
+    analysis.parametric_factor = checked_factor(options, "surface-factor", study);
   }
   check_parametric(analysis, study);
   analysis.with_confirmation = options.has("with-confirmation");

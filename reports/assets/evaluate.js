@@ -58,7 +58,7 @@
   // What predicts on the scale of the fit: { mean(point), predict(point) }, the latter with the
   // standard error of the mean, sigma of a run, and degrees of freedom of both.
   const kinds = { polynomial: doetune.polynomial, "gaussian-process": doetune.gaussianProcess,
-                  law: doetune.law };
+                  parametric: doetune.parametric };
 
   // A response's surface at coded points:
   //   mean(point)         in its own unit, to be drawn: of a Gaussian process its smooth part
@@ -66,7 +66,7 @@
   //   predict(point)      both, and 95 % intervals of the mean and of the next run
   // Null where the page cannot evaluate it.
   doetune.surface = function (factors, response) {
-    const unknown = response.surface === "law" && !doetune.hasLaw(response.law);
+    const unknown = response.surface === "parametric" && !doetune.hasParametricModel(response.parametric_model);
     if (!kinds[response.surface] || unknown) return null;
     const fit = kinds[response.surface](factors, response);
     const transform = doetune.transformNamed(response.transform);

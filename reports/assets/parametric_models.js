@@ -2,7 +2,7 @@
 // gradient by the parameters.
 "use strict";
 (function (doetune) {
-  const laws = {
+  const models = {
     amdahl: (x, [c, p]) => {
       const d = 1 - p + p / x;
       return { y: c / d, slopes: [1 / d, (c * (1 - 1 / x)) / (d * d)] };
@@ -23,12 +23,12 @@
     "fixed-plus-linear": (x, [f, s]) => ({ y: f + s * x, slopes: [1, x] }),
   };
 
-  doetune.hasLaw = (name) => name in laws;
+  doetune.hasParametricModel = (name) => name in models;
 
-  doetune.law = function (factors, response) {
+  doetune.parametric = function (factors, response) {
     const transform = doetune.transformNamed(response.transform);
     const level = (point) => (response.by === null ? 0 : point[response.by]);
-    const at = (point) => laws[response.law](
+    const at = (point) => models[response.parametric_model](
       doetune.natural(factors[response.factor], point[response.factor]),
       response.parameters[level(point)]);
     return {

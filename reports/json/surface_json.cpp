@@ -96,11 +96,11 @@ Json of(const surfaces::ParametricFit& fit) {
     const Eigen::MatrixXd weights = fit.weights_of_runs.middleRows(level * p, p);
     covariance.push_back(triangle(weights * weights.transpose()));
   }
-  return {{"surface", "law"},
+  return {{"surface", "parametric"},
           {"transform", surfaces::transform_name(fit.transform)},
           {"sigma", fit.sigma ? Json(*fit.sigma) : Json()},
           {"df", fit.sigma ? fit.df_residual : 0},
-          {"law", fit.model.name},
+          {"parametric_model", fit.model.name},
           {"factor", fit.factor},
           {"by", fit.by ? Json(*fit.by) : Json()},
           {"parameters", parameters},

@@ -16,8 +16,8 @@ namespace doetune::reports {
 ///                     covariance, derivatives, of_variances} if there are whole plots
 ///   gaussian-process  columns, beta, points, runs_at, weights, rates, noise_ratio, nugget,
 ///                     process_sigma
-///   law               a parametric model: law (its name), factor, by (null: none), and for each
-///                     level parameters and covariance
+///   parametric        parametric_model (its name), factor, by (null: none), and for each level
+///                     parameters and covariance
 ///
 /// Column c of a model matrix at coded x is the product over factors f of x_f^powers[f], or of
 /// contrast contrasts[f] if that is not -1. Covariances are unscaled (times sigma^2 they are those

@@ -152,7 +152,7 @@ TEST_CASE("A parametric model names its factor where there is a choice", "[repor
   options.surface = doe::SurfaceType::kAmdahl;
   const ResponseAnalysis analysis = analysis_of(study_of("{}"), universal, options);
   CHECK_FALSE(analysis.other);
-  CHECK_THAT(analysis.problem, Contains("--law-factor (n, b)"));
+  CHECK_THAT(analysis.problem, Contains("--surface-factor (n, b)"));
 }
 
 TEST_CASE("A response without a surface says why", "[reports][fit]") {

@@ -49,7 +49,7 @@ CALLS = [
     ("fit", ["fit", "tune", "--selection", "backward", "--transform", "box-cox"], 0),
     ("fit", ["fit", "tune", "--model", "auto"], 0),
     ("fit", ["fit", "tune", "--surface", "gaussian-process"], 0),
-    ("fit", ["fit", "tune", "--surface", "fixed-plus-linear", "--law-factor", "a"], 0),
+    ("fit", ["fit", "tune", "--surface", "fixed-plus-linear", "--surface-factor", "a"], 0),
     ("fit", ["fit", "tune", "--loss", "huber"], 0),
     ("optimize", ["optimize", "tune"], 0),
     ("optimize", ["optimize", "tune", "--goal", "y=at_least:20"], 6),

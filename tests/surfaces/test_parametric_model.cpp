@@ -22,7 +22,7 @@ const std::vector<double> kUntreated{67, 51, 84, 86, 98, 115, 131, 124, 144, 158
 
 }  // namespace
 
-TEST_CASE("Misra1a gives the certified parameters", "[surfaces][law]") {
+TEST_CASE("Misra1a gives the certified parameters", "[surfaces][parametric]") {
   // NIST StRD nonlinear regression, Misra1a: y = b1 (1 - exp(-b2 x)).
   const ParametricRuns runs({77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3,
                              536.8, 593.1, 689.1, 760.0},
@@ -37,7 +37,7 @@ TEST_CASE("Misra1a gives the certified parameters", "[surfaces][law]") {
   CHECK(fit.df_residual == 12);
 }
 
-TEST_CASE("Puromycin's saturation equals R's", "[surfaces][law]") {
+TEST_CASE("Puromycin's saturation equals R's", "[surfaces][parametric]") {
   // R 4.2: nls(rate ~ Vm * conc / (K + conc)), Bates & Watts (1988), p. 41: 212.7 and 0.0641.
   const ParametricFit fit = ParametricRuns(kConcentrations, kTreated).fit("saturation");
   CHECK(fit.estimates[0].estimate == Approx(212.683742).epsilon(1e-7));
@@ -50,7 +50,7 @@ TEST_CASE("Puromycin's saturation equals R's", "[surfaces][law]") {
   CHECK(fit.estimates[0].interval->low == Approx(212.683742 - 2.228139 * 6.94715507).epsilon(1e-6));
 }
 
-TEST_CASE("Levels have parameters of their own and share the error", "[surfaces][law]") {
+TEST_CASE("Levels have parameters of their own and share the error", "[surfaces][parametric]") {
   // R 4.2: nls(rate ~ Vm[state] * conc / (K[state] + conc), Puromycin).
   const std::vector<doe::Factor> factors{continuous("conc", 0.02, 1.1),
                                          words("state", {"treated", "untreated"})};
@@ -77,7 +77,7 @@ TEST_CASE("Levels have parameters of their own and share the error", "[surfaces]
   CHECK(fit.response(Eigen::Vector2d(1, 1)) == Approx(160.280048 * 1.1 / (1.1 + 0.04770819)));
 }
 
-TEST_CASE("A published benchmark's peak of scalability is found", "[surfaces][law]") {
+TEST_CASE("A published benchmark's peak of scalability is found", "[surfaces][parametric]") {
   // SPEC SDM91 throughput by users, Gunther (2007), ch. 5; R 4.2's nls on the same runs. The R
   // package usl prints contention 0.0277, coherency 0.0001044 and a peak at 96.52.
   const ParametricRuns runs({1, 18, 36, 72, 108, 144, 216},
@@ -96,7 +96,7 @@ TEST_CASE("A published benchmark's peak of scalability is found", "[surfaces][la
 }
 
 TEST_CASE("Every parametric model gets the parameters back that made the runs under any transform",
-          "[surfaces][law]") {
+          "[surfaces][parametric]") {
   const std::vector<double> powers{1, 2, 4, 8, 16, 32, 64};
   const struct {
     const char* parametric;
@@ -131,7 +131,8 @@ TEST_CASE("Every parametric model gets the parameters back that made the runs un
   }
 }
 
-TEST_CASE("Gradients of parametric models and sizes equal finite differences", "[surfaces][law]") {
+TEST_CASE("Gradients of parametric models and sizes equal finite differences",
+          "[surfaces][parametric]") {
   for (const surfaces::ParametricModel& parametric : surfaces::parametric_models()) {
     const auto p = static_cast<Eigen::Index>(parametric.parameters.size());
     const Eigen::VectorXd at = Eigen::Vector3d(2.5, 0.3, 0.02).head(p);
@@ -152,7 +153,7 @@ TEST_CASE("Gradients of parametric models and sizes equal finite differences", "
   }
 }
 
-TEST_CASE("A linear parametric model is a least-squares line", "[surfaces][law]") {
+TEST_CASE("A linear parametric model is a least-squares line", "[surfaces][parametric]") {
   // Theory: for J = X a nonlinear fit equals the linear one.
   const ParametricRuns runs({1, 2, 3, 5, 8, 13}, {2.1, 2.9, 4.2, 5.8, 9.1, 13.8});
   const ParametricFit parametric = runs.fit("fixed-plus-linear");
@@ -172,7 +173,7 @@ TEST_CASE("A linear parametric model is a least-squares line", "[surfaces][law]"
 }
 
 TEST_CASE("Intervals of a model's parameters and peak have nearly the stated coverage",
-          "[surfaces][law]") {
+          "[surfaces][parametric]") {
   const Eigen::Vector3d truth(100, 0.03, 4e-4);
   const double peak = std::sqrt(0.97 / 4e-4);
   int of_parameter = 0, of_peak = 0;
@@ -191,7 +192,7 @@ TEST_CASE("Intervals of a model's parameters and peak have nearly the stated cov
   CHECK(of_peak / 200.0 == Approx(0.95).margin(0.06));
 }
 
-TEST_CASE("A parameter at the end of its range is said", "[surfaces][law]") {
+TEST_CASE("A parameter at the end of its range is said", "[surfaces][parametric]") {
   // Runs that increase more than proportionally: contention and coherency are 0.
   const ParametricFit fit =
       ParametricRuns({1, 2, 4, 8, 16}, {10, 20.5, 41, 84, 170}).fit("universal-scalability");
@@ -206,7 +207,8 @@ TEST_CASE("A parameter at the end of its range is said", "[surfaces][law]") {
   CHECK_THAT(fit.notes[2], Catch::Contains("there is no peak"));
 }
 
-TEST_CASE("Runs that do not identify a parametric model are refused by name", "[surfaces][law]") {
+TEST_CASE("Runs that do not identify a parametric model are refused by name",
+          "[surfaces][parametric]") {
   const ParametricRuns two_settings({4, 4, 4, 8}, {1, 1.1, 0.9, 2});
   CHECK_THROWS_WITH(two_settings.fit("universal-scalability"),
                     Catch::Contains("at 2 settings of x do not identify the 3 parameters"));

@@ -15,7 +15,7 @@ using surfaces::parametric_model_named;
 using surfaces::ParametricFit;
 using surfaces::Transform;
 
-TEST_CASE("Saturation of inverse responses is a line in 1 / x", "[surfaces][law]") {
+TEST_CASE("Saturation of inverse responses is a line in 1 / x", "[surfaces][parametric]") {
   // Theory: 1 / y = 1 / m + (h / m) / x (Lineweaver & Burk, 1934), least squares in closed form.
   const ParametricRuns runs(kConcentrations, kTreated);
   const ParametricFit parametric = runs.fit("saturation", Transform::kInverse);
@@ -50,7 +50,7 @@ TEST_CASE("Saturation of inverse responses is a line in 1 / x", "[surfaces][law]
   }
 }
 
-TEST_CASE("On the scale of logarithms the unit does not matter", "[surfaces][law]") {
+TEST_CASE("On the scale of logarithms the unit does not matter", "[surfaces][parametric]") {
   // Theory: c y shifts ln y by ln c, so only the first parameter changes, in proportion.
   ParametricRuns runs(kConcentrations, kTreated);
   const ParametricFit fit = runs.fit("saturation", Transform::kLog);
@@ -65,7 +65,7 @@ TEST_CASE("On the scale of logarithms the unit does not matter", "[surfaces][law
 }
 
 TEST_CASE("A parametric model's errors under a transform are those of its derivatives there",
-          "[surfaces][law]") {
+          "[surfaces][parametric]") {
   // The derivatives of T(model) by finite differences, and s^2 (J'J)^-1 from them.
   Eigen::VectorXd fractions = ParametricRuns(kConcentrations, kTreated).y / 250;
   const ParametricRuns runs(kConcentrations, {fractions.begin(), fractions.end()});
@@ -100,7 +100,7 @@ TEST_CASE("A parametric model's errors under a transform are those of its deriva
 }
 
 TEST_CASE("Errors of a parametric model on the logarithmic scale are those of a bootstrap",
-          "[surfaces][law][long]") {
+          "[surfaces][parametric][long]") {
   ParametricRuns runs(kConcentrations, kTreated);
   const ParametricFit fit = runs.fit("saturation", Transform::kLog);
   constexpr int kTimes = 1000;
@@ -121,7 +121,7 @@ TEST_CASE("Errors of a parametric model on the logarithmic scale are those of a 
 }
 
 TEST_CASE("With errors in proportion, intervals of levels that differ a hundredfold cover",
-          "[surfaces][law]") {
+          "[surfaces][parametric]") {
   const std::vector<doe::Factor> factors{continuous("x", 1, 32), words("w", {"a", "b", "c"})};
   const double m[] = {10, 100, 1000}, h[] = {2, 4, 8};
   constexpr int kTimes = 400;
@@ -155,7 +155,7 @@ TEST_CASE("With errors in proportion, intervals of levels that differ a hundredf
 }
 
 TEST_CASE("Where a transform has no value for a parametric model the search steps back",
-          "[surfaces][law]") {
+          "[surfaces][parametric]") {
   // Starting from the mean response and no slope, the first step makes the response at 1 negative.
   const ParametricFit line =
       runs_of("fixed-plus-linear", Eigen::Vector2d(-0.99, 1), {1, 2, 4, 8, 64})
