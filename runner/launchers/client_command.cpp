@@ -53,6 +53,12 @@ std::string ClientAnswer::words() const {
   return line;
 }
 
+std::string ClientAnswer::first_words() const {
+  ClientAnswer first = *this;
+  first.errors.resize(std::min(errors.find('\n'), errors.size()));
+  return first.words();
+}
+
 ClientCommands::ClientCommands() : events_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!events_.is_open()) throw std::system_error(errno, std::generic_category(), "epoll");
 }

@@ -24,6 +24,8 @@ struct ClientAnswer {
   bool ok() const { return answered && status == 0 && !cut; }
   /// The last line of standard error, or a text that there was none; without control characters.
   std::string words() const;
+  /// The same of the first line, where the last one is the client's about itself (rsync, tar).
+  std::string first_words() const;
 };
 
 /// Starts commands and waits for whichever ends first, since a cluster client may take long or

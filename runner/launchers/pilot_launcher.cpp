@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 #include "base/clock.h"
@@ -62,6 +63,17 @@ void add_step_settings(Attempt& attempt) {
   attempt.environment.try_emplace("SLURM_OVERLAP", "1");
 }
 
+/// Whether srun says that a step does not fit now: nodes, ports or a switch are busy, or the prolog
+/// still runs. Lines of slurmstepd are about a step that had begun.
+bool is_refusal(const std::string& errors) {
+  std::istringstream lines(errors);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("srun: ")) continue;
+    if (line.find("busy") != line.npos || line.find("rolog") != line.npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 PilotLauncher::PilotLauncher(LauncherRequest request)
@@ -86,9 +98,7 @@ PilotLauncher::~PilotLauncher() {
 std::vector<HostCapacity> PilotLauncher::capacities(const study::RunSettings& run,
                                                     const SlotOptions& options) const {
   check_slurm("slurm-pilot", run, options);
-  require(!stage_ || run.server.set_up.empty(),
-          "servers of whole plots need a study directory that the nodes share, without a stage",
-          "run.set_up");
+  if (stage_) Stage::refuse_servers(run);
   const auto sets_nodes = [](const std::string& option) {
     return option.starts_with("-N") || option.starts_with("--nodes");
   };
@@ -228,10 +238,8 @@ void PilotLauncher::copied(const std::string& id, const ClientAnswer& answer) {
 }
 
 void PilotLauncher::give_up_copying(const ClientAnswer& answer) {
-  ClientAnswer first = answer;  // the last line is tar's or srun's about itself
-  first.errors.resize(std::min(first.errors.find('\n'), first.errors.size()));
   give_up(fmt::format("the files of run.slurm.stage could not be copied to the nodes: {}",
-                      first.words()));
+                      answer.first_words()));
 }
 
 /// Until Slurm confirms that the allocation exists, nothing is started in it.
@@ -254,9 +262,7 @@ AttemptEnd PilotLauncher::not_begun(const Attempt&, const ClientAnswer& answer) 
 /// lost resources: a step whose srun was killed before it started anything keeps its processors
 /// until the allocation ends.
 bool PilotLauncher::take_back(const Attempt& attempt, const ClientAnswer& answer, bool stopped) {
-  const bool refused =
-      answer.errors.find("busy") != std::string::npos ||  // nodes, ports or a switch
-      answer.errors.find("rolog") != std::string::npos;   // prolog still runs
+  const bool refused = is_refusal(answer.errors);
   // In a stage nobody can say whether a stopped step had begun.
   if (!refused && (!stopped || stage_)) return false;
   waiting_.push_back(attempt);  // another one may need less, and fit

@@ -53,9 +53,7 @@ std::vector<HostCapacity> SshLauncher::capacities(const study::RunSettings& run,
             "run.ssh.stage copies files with rsync, which is not in PATH: install it here and on "
             "the hosts (Debian: rsync)",
             "run.ssh.stage");
-    require(run.server.set_up.empty(),
-            "servers of whole plots need a study directory that the hosts share, without a stage",
-            "run.set_up");
+    Stage::refuse_servers(run);
   }
   int left = options.jobs.value_or(run.jobs.value_or(std::numeric_limits<int>::max()));
   std::vector<HostCapacity> capacities;
@@ -176,10 +174,8 @@ AttemptEnd SshLauncher::not_begun(const Attempt& attempt, const ClientAnswer& an
   const bool copying = stage_ && !stage_->files().empty() && copied_[host] != Copied::kYes;
   if (copying && answer.status != kConnectionFailed) {
     end.cause = EndCause::kNotStarted;
-    ClientAnswer first = answer;  // rsync's last line is about itself
-    first.errors.resize(std::min(first.errors.find('\n'), first.errors.size()));
     end.detail = fmt::format("the files of run.ssh.stage could not be copied to {}: {}", host,
-                             first.words());
+                             answer.first_words());
     return end;
   }
   if (answer.answered && answer.status != kConnectionFailed) {

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "runner/attempts/printed_attempt.h"
+#include "runner/processes/run_error.h"
 #include "study/files.h"
 
 namespace doetune::runner {
@@ -29,6 +30,12 @@ Stage::Stage(study::StageSettings settings, std::filesystem::path study_director
     : settings_(std::move(settings)),
       study_directory_(std::move(study_directory)),
       folder_(settings_.to + "/" + folder_name(study_directory_)) {}
+
+void Stage::refuse_servers(const study::RunSettings& run) {
+  require(run.server.set_up.empty(),
+          "servers of whole plots need a study directory that the machines share, without a stage",
+          "run.set_up");
+}
 
 Attempt Stage::there(Attempt attempt) const {
   const std::string here = attempt.directory.string(), there = directory_there(attempt);

@@ -20,6 +20,9 @@ class Stage {
 
   Stage(study::StageSettings settings, std::filesystem::path study_directory);
 
+  /// Throws RunError for a study with servers of whole plots, which need a shared directory.
+  static void refuse_servers(const study::RunSettings& run);
+
   const std::vector<std::string>& files() const { return settings_.files; }
   std::string files_folder() const { return folder_ + "/files"; }
 

@@ -263,6 +263,22 @@ TEST_CASE("A step for which there is no room yet is asked for again, and is not 
   CHECK_THAT(steps, Catch::Contains("--immediate"));
 }
 
+TEST_CASE("What slurmstepd says of a step that had begun is no refusal of it", "[runner][pilot]") {
+  World world;
+  world.clients.client("squeue", "cat $FAKE/queue");
+  world.clients.client("scancel", "");
+  world.clients.client("scontrol", "echo Slurmctld is UP");
+  world.clients.client("srun",
+                       "echo x >>$FAKE/steps\n"
+                       "echo 'slurmstepd: error: rmdir(/sys/fs/cgroup/job_12): Device or resource "
+                       "busy' >&2; exit 1");
+  world.list_pilot("RUNNING|n1|None");
+  runner::PilotLauncher launcher(world.request);
+  launcher.submit(world.attempt("s.1.1"));
+  CHECK(end_of(launcher).cause == EndCause::kLost);
+  CHECK(world.clients.text("steps") == "x\n");
+}
+
 TEST_CASE("Steps that do not fit are retried one at a time, with growing delays",
           "[runner][pilot]") {
   World world;
