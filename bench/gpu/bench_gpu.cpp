@@ -24,6 +24,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 double seconds_since(Clock::time_point start) {

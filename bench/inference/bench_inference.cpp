@@ -21,6 +21,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 void write_floats(const std::string& path, std::span<const float> values) {

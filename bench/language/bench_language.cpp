@@ -22,6 +22,7 @@
 namespace {
 
 using namespace doetune;
+using namespace doetune;
 using namespace doetune::workloads;
 
 constexpr std::uint64_t kSeed = 1;

@@ -19,6 +19,7 @@
 
 namespace {
 
+using namespace doetune;
 using namespace doetune::workloads;
 
 constexpr float kLearningRate = 0.01F;
