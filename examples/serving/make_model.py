@@ -1,10 +1,11 @@
-"""Writes a small language model with random weights: make_model.py FILE.gguf"""
+"""Writes a small language model with random weights: make_model.py FILE.gguf [LAYERS WIDTH]"""
 import sys
 
 import gguf
 import numpy
 
-LAYERS, WIDTH, HEADS, INNER, CONTEXT = 2, 128, 4, 384, 4096
+LAYERS, WIDTH = map(int, sys.argv[2:4] or (2, 128))
+HEADS, INNER, CONTEXT = WIDTH // 32, 3 * WIDTH, 4096
 words = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "\u2581",
          *(f"\u2581{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"), *"abcdefghijklmnopqrstuvwxyz"]
 kinds = [2, 3, 3, *[6] * 256, *[1] * (len(words) - 259)]  # unknown, control, byte, normal
