@@ -9,12 +9,14 @@
 // over the region: of 30 to 80 %, or tight ones of 2 to 10 %. "By the surfaces" is what is said
 // with the errors of the surfaces, "by the posteriors" what doetune says. "Alarms": confirmation
 // runs, of which nothing has changed, that disagree with what was expected, or whose mean is beyond
-// a limit.
+// a limit. The last table is over all noise levels and limits, by what is said: a user knows that,
+// and not the noise.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -53,8 +55,13 @@ struct Truth {
   double limit = 0;  ///< the responses after the first
 };
 
+struct Probability {
+  double said = 0, truth = 0;
+};
+
 struct Tally {
-  double said = 0, holds = 0, square = 0, value = 0;
+  std::vector<Probability> probabilities;
+  double value = 0;
   int promised = 0;          ///< studies in which the limits are said to be met as asked
   double promised_hold = 0;  ///< probability there
   int disagrees = 0, alarms = 0;
@@ -165,9 +172,7 @@ class Study {
     const surfaces::Candidate best = surfaces::find_optimum(request).best;
     const Eigen::VectorXd coded = doe::coded_point(setting_.factors, best.settings);
     const double said = best.all_goals_met_probability.value_or(1), truth = holds(coded);
-    tally.said += said;
-    tally.holds += truth;
-    tally.square += (said - truth) * (said - truth);
+    tally.probabilities.push_back({said, truth});
     const Eigen::ArrayXd ramp = setting_.model.matrix(setting_.grid) * truths_[0].coefficients;
     const double spread = std::sqrt((ramp - ramp.mean()).square().mean());
     if (spread > 0) tally.value += (mean(truths_[0], coded) - ramp.mean()) / spread;
@@ -202,14 +207,39 @@ class Study {
   surfaces::OptimumRequest request_;
 };
 
+Probability mean_of(const std::vector<Probability>& all) {
+  Probability sum;
+  for (const Probability& one : all) {
+    sum.said += one.said;
+    sum.truth += one.truth;
+  }
+  const double n = std::max(1.0, static_cast<double>(all.size()));
+  return {sum.said / n, sum.truth / n};
+}
+
 void print(const Case& of, const char* how, const Tally& tally, int studies) {
   const double n = studies, promised = std::max(1, tally.promised);
+  const Probability mean = mean_of(tally.probabilities);
   fmt::print("| {} | {}{} | {} | {} | {:.2f} | {:.2f} | {:.2f} | {} | {:.2f} | {:.3f} | {:.3f} |\n",
              of.limits, std::isinf(of.noise) ? "nothing matters" : fmt::format("{}", of.noise),
-             of.tight ? ", tight" : "", of.selects ? "backward" : "none", how, tally.said / n,
-             tally.holds / n, tally.value / n, tally.promised, tally.promised_hold / promised,
+             of.tight ? ", tight" : "", of.selects ? "backward" : "none", how, mean.said,
+             mean.truth, tally.value / n, tally.promised, tally.promised_hold / promised,
              tally.disagrees / promised, tally.alarms / promised);
   std::fflush(stdout);
+}
+
+/// The mean of what was said, and of what is true, by what was said.
+void print_reliability(const char* how, bool selects, const std::vector<Probability>& all) {
+  constexpr double kEdges[] = {0, 0.2, 0.5, 0.8, 0.9, 0.95, 0.98, 1 + 1e-9};
+  for (std::size_t bin = 0; bin + 1 < std::size(kEdges); ++bin) {
+    std::vector<Probability> inside;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(inside), [&](const Probability& one) {
+      return one.said >= kEdges[bin] && one.said < kEdges[bin + 1];
+    });
+    const Probability mean = mean_of(inside);
+    fmt::print("| {} | {} | {} to {:.2g} | {} | {:.3f} | {:.3f} |\n", selects ? "backward" : "none",
+               how, kEdges[bin], kEdges[bin + 1], inside.size(), mean.said, mean.truth);
+  }
 }
 
 }  // namespace
@@ -220,6 +250,7 @@ int main(int count, char** arguments) {
   fmt::print(
       "| limits | noise | selection | by | said | true | value | promised | true there | "
       "disagrees | alarms |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::vector<Probability> by[2][2];  // of the selection; by surfaces, posteriors
   for (const bool selects : {false, true}) {
     for (const int limits : {1, 2}) {
       for (const bool tight : {false, true}) {
@@ -232,9 +263,20 @@ int main(int count, char** arguments) {
           }
           print(of, "surfaces", by_surfaces, studies);
           print(of, "posteriors", by_posteriors, studies);
+          const Tally* tallies[] = {&by_surfaces, &by_posteriors};
+          for (int how = 0; how < 2; ++how) {
+            const std::vector<Probability>& own = tallies[how]->probabilities;
+            by[selects][how].insert(by[selects][how].end(), own.begin(), own.end());
+          }
         }
       }
     }
+  }
+  fmt::print(
+      "\n| selection | by | said | studies | said, mean | true |\n|---|---|---|---|---|---|\n");
+  for (const bool selects : {false, true}) {
+    print_reliability("surfaces", selects, by[selects][0]);
+    print_reliability("posteriors", selects, by[selects][1]);
   }
   return 0;
 }

@@ -35,7 +35,7 @@ cp -- bench/gpu/run.py bench/gpu/torch_peer.py bench/gpu/executors.yaml "$bundle
 
 # Every library that the programs are linked with, but the driver's, CUDA's (541 MB) and glibc's.
 find "$bundle/bin" -type f -exec ldd {} + 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
-  grep -vE '/(libcuda|libcudnn|libcublas|libnccl|libnvrtc|libnvidia|libc|libm|libdl|librt|libpthread|libresolv)[^/]*\.so' |
+  grep -vE '/lib((cuda|cudnn|cublas|nccl|nvrtc|nvidia)[^/]*|c|m|dl|rt|pthread|resolv)\.so' |
   while read -r library; do cp -L -- "$library" "$bundle/lib"; done
 
 # stub LIBRARY: in its place one with the same symbols, which end the program. FFmpeg and libxml2 are linked with

@@ -63,7 +63,12 @@ class Session:
         print(f"{name}:", flush=True)
         self.parts.append({"name": name, "steps": []})
         start = time.monotonic()
-        part(self)
+        try:
+            part(self)
+        except Exception as error:  # whatever it is, the other parts go on
+            self.parts[-1]["steps"].append({"name": name, "seconds": 0,
+                                            "error": f"{type(error).__name__}: {error}"})
+            print(f"  {error}", flush=True)
         self.parts[-1]["seconds"] = round(time.monotonic() - start, 1)
         written = self.results | {"parts": self.parts}
         (self.out / "results.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
@@ -144,15 +149,14 @@ def smoke(session):
                           ASSUMED["operations_per_s"], ASSUMED["bytes_per_s"]], 20)
 
 
-def test_cases(program, which):
-    listed = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True, check=False).stdout
-    return [name for name in listed.splitlines() if which(name)]
-
-
 def one_at_a_time(session, program, which, most):
     """One that hangs or ends the program takes no other with it."""
     program = session.programs / program
-    for name in test_cases(program, which):
+    # The exit code is the number of tests.
+    listed = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True, check=False).stdout
+    if not listed:
+        session.run(f"list {program.name}", [program, "--list-tests"], 20)
+    for name in filter(which, listed.splitlines()):
         escaped = name.replace("\\", "\\\\").replace(",", "\\,").replace("[", "\\[")
         session.run(name, [program, escaped], most, DOETUNE_CUDNN_TIMED="0")
 

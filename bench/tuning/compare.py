@@ -5,9 +5,8 @@
                             [--searches N] [--noise SD ...] [--budgets RUNS ...] [--json FILE]
 
 TABLES is the directory of recorded tables (storm_ss_*.csv, triton_resnet50.csv). Tuners: doetune,
-one-shot and random (by `doetune replay`), tpe, gp, cmaes (samplers of Optuna at their defaults;
-infeasible runs and missed limits are told to them as constraints, and they recommend their best
-feasible run). Needs Optuna, and PyTorch for gp.
+one-shot and random (by `doetune replay`); tpe, gp and cmaes of Optuna, smac and ax (tuners.py), which
+recommend their best feasible run, as measured. Their packages: optuna with cmaes, smac, ax-platform.
 """
 import argparse
 import json
@@ -21,7 +20,9 @@ import tempfile
 import time
 
 import cases
+import tuners
 
+STARTS_BY_BUDGET = {"smac"}  # a search of its own for each budget, as doetune has
 OURS = {"doetune": "tune", "one-shot": "one-shot", "random": "random"}
 
 
@@ -49,37 +50,20 @@ class System:
         return {name: value * (1 + noise * generator.gauss(0, 1)) for name, value in values.items()}
 
 
-def optuna_sampler(name, seed):
-    import optuna
-    samplers = {"tpe": optuna.samplers.TPESampler, "gp": optuna.samplers.GPSampler, "cmaes": optuna.samplers.CmaEsSampler}
-    return samplers[name](seed=seed)
-
-
-def search_with_optuna(system, name, budgets, noise, seed):
+def search_with(name, system, budgets, noise, seed):
     """The worth of the best run so far, as measured, after each budget."""
-    import optuna
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    if name in STARTS_BY_BUDGET and len(budgets) > 1:
+        return [search_with(name, system, [budget], noise, seed)[0] for budget in budgets]
     case, generator = system.case, random.Random(seed)
-    study = optuna.create_study(direction="maximize" if case.maximize else "minimize",
-                                sampler=optuna_sampler(name, seed))
-    best, worst, worth = None, None, []
+    tuner = tuners.TUNERS[name](name, case, max(budgets), seed)
+    best, worth = None, []
     for run in range(1, max(budgets) + 1):
-        trial = study.ask()
-        key = tuple(levels[trial.suggest_int(factor, 0, len(levels) - 1)] for factor, levels in case.factors.items())
+        key = tuple(levels[level] for levels, level in zip(case.factors.values(), tuner.ask()))
         values = system.measure(key, noise, generator)
         value = values and values[case.response]
         excess = {limit: math.log(values[limit] / high) if values else 1.0 for limit, high in case.limits.items()}
+        tuner.tell(value, excess)
         feasible = values is not None and max(excess.values(), default=0) <= 0
-        if values:
-            worst = value if worst is None or (value < worst) == case.maximize else worst
-        if name != "cmaes":  # it knows no constraints
-            for limit, amount in excess.items():
-                trial.set_constraint(limit, amount)
-            trial.set_constraint("completes", -1.0 if values else 1.0)
-        if feasible or (values and name != "cmaes"):
-            study.tell(trial, value)
-        else:
-            study.tell(trial, 0.0 if case.maximize or worst is None else worst)
         if feasible and (best is None or (value > best[0]) == case.maximize):
             best = (value, key)
         if run in budgets:
@@ -103,7 +87,7 @@ def worth_of(tuner, case, directory, options):
     if tuner in OURS:
         return search_with_doetune(options.doetune, case, directory, OURS[tuner], options)
     system = System(case)
-    return [search_with_optuna(system, tuner, options.budgets, options.current_noise, seed)
+    return [search_with(tuner, system, options.budgets, options.current_noise, seed)
             for seed in range(options.searches)]
 
 

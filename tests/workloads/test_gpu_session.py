@@ -66,6 +66,13 @@ class GpuSession(unittest.TestCase):
         self.assertIn("bench_training", steps["train alexnet batch 2"]["error"])
         self.assertNotIn("error", steps["smoke"])
 
+    def test_a_part_whose_program_does_not_start_leaves_the_others(self):
+        (self.folder / "test_workloads_cuda_engine").write_text("#!/bin/sh\necho 'libcudnn.so.9: not found' >&2; exit 127")
+        steps = self.session("--parts", "layers", "gradients", "smoke", expect=1)
+        self.assertIn("libcudnn.so.9", steps["list test_workloads_cuda_engine"]["error"])
+        self.assertIn("test_workloads_cuda_training", steps["gradients"]["error"])  # there is none
+        self.assertNotIn("error", steps["smoke"])
+
     def test_no_time(self):
         steps = self.session("--parts", "smoke", "timings", "--budget", "0", expect=1)
         self.assertIn("no time was left", steps["smoke"]["error"])
