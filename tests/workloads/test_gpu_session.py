@@ -12,8 +12,9 @@ import unittest
 
 ENGINE_TESTS = """#!/bin/sh
 case $1 in
-  --list-test-names-only) printf 'adds\\nis wrong\\nreads [brackets], and a comma\\nhangs\\n' ;;
+  --list-test-names-only) printf 'adds\\nwants a GPU\\nis wrong\\nreads [brackets], and a comma\\nhangs\\n' ;;
   adds | 'reads \\[brackets]\\, and a comma') echo passed ;;
+  'wants a GPU') echo 'skipped: no device' ;;
   hangs) echo 'so far'; sleep 100 ;;
   *) echo "3 is not 4: $1" >&2; exit 1 ;;
 esac
@@ -53,6 +54,8 @@ class GpuSession(unittest.TestCase):
         self.assertIn("not done after", steps["hangs"]["error"])
         self.assertEqual((self.folder / "out/logs/hangs.log").read_text(), "so far\n")
         self.assertIn("3 is not 4", self.report)
+        self.assertTrue(steps["wants a GPU"]["skipped"])
+        self.assertRegex(self.report, r"\| layers \| [\d.]+ \| 5 \| 1 \| 2 \|")
 
     def test_a_batch_that_is_killed_leaves_the_others(self):
         steps = self.session("--parts", "timings", "--networks", "resnet-50", "--batches", "1", "8", "64", expect=1)
