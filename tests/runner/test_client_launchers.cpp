@@ -49,6 +49,14 @@ struct World {
   }
 
   /// Sets squeue's answer: the pilot in this state.
+  /// Slurm's clients for a pilot: squeue shows the file `queue`, srun runs this script.
+  void slurm_with(const std::string& srun) {
+    clients.client("squeue", "cat $FAKE/queue");
+    clients.client("scancel", "");
+    clients.client("scontrol", "echo Slurmctld is UP");
+    clients.client("srun", srun);
+  }
+
   void list_pilot(const std::string& columns) const {
     clients.file("queue", "12|" + columns + "|" +
                               runner::slurm_job_name("s.pilot", temporary.path()) + "\n");
@@ -213,10 +221,7 @@ TEST_CASE("Runs wait for the pilot, and what srun cannot start is lost", "[runne
 
 TEST_CASE("Nodes that do not come are given up, in Slurm's words", "[runner][pilot]") {
   World world;
-  world.clients.client("squeue", "cat $FAKE/queue");
-  world.clients.client("scancel", "");
-  world.clients.client("scontrol", "echo Slurmctld is UP");
-  world.clients.client("srun", "exit 1");
+  world.slurm_with("exit 1");
   world.clients.client("sbatch", "echo x >>$FAKE/asked; echo 12");
   world.clients.file("queue", "");
   std::string words;
@@ -244,15 +249,12 @@ TEST_CASE("A step for which there is no room yet is asked for again, and is not 
   // Slurm 22.05 refuses a step while the previous one is being cleaned up. Without --immediate srun
   // would retry only after SlurmctldTimeout.
   World world;
-  world.clients.client("squeue", "cat $FAKE/queue");
   world.clients.client("sbatch", "echo 12");
-  world.clients.client("scancel", "");
-  world.clients.client("scontrol", "echo Slurmctld is UP");
-  world.clients.client("srun",
-                       "echo \"$@\" >>$FAKE/steps\n"
-                       "[ $(wc -l <$FAKE/steps) -gt 2 ] && exit 1\n"
-                       "echo 'srun: error: Unable to create step for job 12: Requested nodes are "
-                       "busy' >&2; exit 1");
+  world.slurm_with(
+      "echo \"$@\" >>$FAKE/steps\n"
+      "[ $(wc -l <$FAKE/steps) -gt 2 ] && exit 1\n"
+      "echo 'srun: error: Unable to create step for job 12: Requested nodes are "
+      "busy' >&2; exit 1");
   world.list_pilot("RUNNING|n1|None");
   runner::PilotLauncher launcher(world.request);
   const Attempt attempt = world.attempt("s.1.1");
@@ -265,13 +267,10 @@ TEST_CASE("A step for which there is no room yet is asked for again, and is not 
 
 TEST_CASE("What slurmstepd says of a step that had begun is no refusal of it", "[runner][pilot]") {
   World world;
-  world.clients.client("squeue", "cat $FAKE/queue");
-  world.clients.client("scancel", "");
-  world.clients.client("scontrol", "echo Slurmctld is UP");
-  world.clients.client("srun",
-                       "echo x >>$FAKE/steps\n"
-                       "echo 'slurmstepd: error: rmdir(/sys/fs/cgroup/job_12): Device or resource "
-                       "busy' >&2; exit 1");
+  world.slurm_with(
+      "echo x >>$FAKE/steps\n"
+      "echo 'slurmstepd: error: rmdir(/sys/fs/cgroup/job_12): Device or resource "
+      "busy' >&2; exit 1");
   world.list_pilot("RUNNING|n1|None");
   runner::PilotLauncher launcher(world.request);
   launcher.submit(world.attempt("s.1.1"));
@@ -282,13 +281,10 @@ TEST_CASE("What slurmstepd says of a step that had begun is no refusal of it", "
 TEST_CASE("Steps that do not fit are retried one at a time, with growing delays",
           "[runner][pilot]") {
   World world;
-  world.clients.client("squeue", "cat $FAKE/queue");
-  world.clients.client("scancel", "");
-  world.clients.client("scontrol", "echo Slurmctld is UP");
-  world.clients.client("srun",
-                       "echo x >>$FAKE/steps\n"
-                       "echo 'srun: error: Unable to create step for job 12: Requested nodes are "
-                       "busy' >&2; exit 1");
+  world.slurm_with(
+      "echo x >>$FAKE/steps\n"
+      "echo 'srun: error: Unable to create step for job 12: Requested nodes are "
+      "busy' >&2; exit 1");
   world.list_pilot("RUNNING|n1|None");
   runner::PilotLauncher launcher(world.request);
   for (const char* name : {"s.1.1", "s.2.1", "s.3.1", "s.4.1"}) {
@@ -304,14 +300,11 @@ TEST_CASE("Steps that do not fit are retried one at a time, with growing delays"
 TEST_CASE("An attempt that had not begun when its allocation ended begins in the next one",
           "[runner][pilot]") {
   World world;
-  world.clients.client("squeue", "cat $FAKE/queue");
   world.clients.client("sbatch", "cp $FAKE/running $FAKE/part; mv $FAKE/part $FAKE/queue; echo 12");
-  world.clients.client("scancel", "");
-  world.clients.client("scontrol", "echo Slurmctld is UP");
-  world.clients.client("srun",
-                       "echo x >>$FAKE/steps\n"
-                       "[ $(wc -l <$FAKE/steps) -gt 1 ] || exec sleep 1000\n"
-                       "echo 'the second' >&2; exit 1");
+  world.slurm_with(
+      "echo x >>$FAKE/steps\n"
+      "[ $(wc -l <$FAKE/steps) -gt 1 ] || exec sleep 1000\n"
+      "echo 'the second' >&2; exit 1");
   world.list_pilot("RUNNING|n1|None");
   world.clients.file("running", world.clients.text("queue"));
   runner::PilotLauncher launcher(world.request);
