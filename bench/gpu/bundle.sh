@@ -38,16 +38,16 @@ find "$bundle/bin" -type f -exec ldd {} + 2>/dev/null | awk '$2 == "=>" && $3 ~ 
   grep -vE '/lib((cuda|cudnn|cublas|nccl|nvrtc|nvidia)[^/]*|c|m|dl|rt|pthread|resolv)\.so' |
   while read -r library; do cp -L -- "$library" "$bundle/lib"; done
 
-# stub LIBRARY: in its place one with the same symbols, which end the program. FFmpeg and libxml2 are linked with
+# hollow_out LIBRARY: its symbols stay, and end the program that uses one. FFmpeg and libxml2 are linked with
 # libraries whose tables nothing here ever reads, and which would be a quarter of the archive.
-stub() {
+hollow_out() {
   [ -e "$bundle/lib/$1" ] || return 0
-  nm --dynamic --defined-only "$bundle/lib/$1" | awk '{print ".globl " $3 "\n" $3 ":"}' >"$scratch/stub.s"
-  printf '.byte 0x0f, 0x0b\n.section .note.GNU-stack,"",@progbits\n' >>"$scratch/stub.s"
-  cc -shared -nostdlib -Wl,-soname,"$1" -o "$bundle/lib/$1" "$scratch/stub.s"
+  nm --dynamic --defined-only "$bundle/lib/$1" | awk '{print ".globl " $3 "\n" $3 ":"}' >"$scratch/symbols.s"
+  printf '.byte 0x0f, 0x0b\n.section .note.GNU-stack,"",@progbits\n' >>"$scratch/symbols.s"
+  cc -shared -nostdlib -Wl,-soname,"$1" -o "$bundle/lib/$1" "$scratch/symbols.s"
 }
-stub libcodec2.so.1.0
-stub libicudata.so.72
+hollow_out libcodec2.so.1.0
+hollow_out libicudata.so.72
 
 find "$bundle/bin" "$bundle/lib" -type f -exec strip --strip-unneeded {} +
 tar -C "$scratch" --owner=0 --group=0 --sort=name -cf - doetune-gpu | xz --x86 --lzma2=preset=9e >"$archive"
