@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Everything that a machine with a GPU is asked, the most important first: does it load, is it right, how fast is it.
+What is checked is checked at the same time, and what is timed is alone.
 
     run.py OUT [--programs DIR] [--parts NAME ...] [--budget SECONDS]
 
@@ -8,6 +9,8 @@ OUT/results.md have all that is known so far, and OUT/logs what each step printe
 part that fails does not keep the others from running; the exit code is 1 if any step failed.
 """
 import argparse
+import concurrent.futures
+import csv
 import glob
 import json
 import os
@@ -43,8 +46,9 @@ class Session:
     def left(self):
         return self.end - time.monotonic()
 
-    def run(self, name, command, most, text="", **environment):
+    def run(self, name, command, most, text="", part=None, **environment):
         """Standard output of the command, or None if it failed; the step goes into the report."""
+        part = part or self.parts[-1]
         log = self.out / "logs" / (name.replace(" ", "-").replace("/", "-")[:100] + ".log")
         step = {"name": name, "command": " ".join(map(str, command))}
         start = time.monotonic()
@@ -57,22 +61,48 @@ class Session:
         except (OSError, TimeoutError) as error:
             printed, step["error"] = None, str(error)[-600:]
         step["seconds"] = round(time.monotonic() - start, 1)
-        self.parts[-1]["steps"].append(step)
+        part["steps"].append(step)
         said = step.get("error", "skipped" if "skipped" in step else "done")
         print(f"  {name}: {last_line(said)} ({step['seconds']} s)", flush=True)
         return None if "error" in step else printed
 
-    def do(self, name, part):
+    def do(self, name):
+        """A part, alone."""
+        start = self.begin(name)
+        self.guard(self.parts[-1], lambda: PARTS[name](self))
+        self.parts[-1]["seconds"] = round(time.monotonic() - start, 1)
+        self.write()
+
+    def check(self, names):
+        """Parts that only make jobs, whose jobs run at the same time."""
+        jobs = []
+        for name in names:
+            self.begin(name)
+            part = self.parts[-1]
+            for job in self.guard(part, lambda name=name: list(CHECKS[name](self))) or []:
+                jobs.append((part, job))
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            for part, (title, command, most, environment) in jobs:
+                pool.submit(self.run, title, command, most, part=part, **environment)
+        for part in self.parts[len(self.parts) - len(names):]:
+            part["seconds"] = round(sum(step["seconds"] for step in part["steps"]), 1)
+        self.write()
+
+    def begin(self, name):
         print(f"{name}:", flush=True)
         self.parts.append({"name": name, "steps": []})
-        start = time.monotonic()
+        return time.monotonic()
+
+    def guard(self, part, work):
+        """What work returns. Whatever goes wrong in it, the other parts go on."""
         try:
-            part(self)
-        except Exception as error:  # whatever it is, the other parts go on
-            self.parts[-1]["steps"].append({"name": name, "seconds": 0,
-                                            "error": f"{type(error).__name__}: {error}"})
+            return work()
+        except Exception as error:
+            part["steps"].append({"name": part["name"], "seconds": 0, "error": f"{type(error).__name__}: {error}"})
             print(f"  {error}", flush=True)
-        self.parts[-1]["seconds"] = round(time.monotonic() - start, 1)
+        return None
+
+    def write(self):
         written = self.results | {"parts": self.parts}
         (self.out / "results.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
         (self.out / "results.md").write_text("\n".join(report(written)) + "\n", encoding="utf-8")
@@ -152,28 +182,51 @@ def smoke(session):
                           ASSUMED["operations_per_s"], ASSUMED["bytes_per_s"]], 20)
 
 
-def one_at_a_time(session, program, which, most):
+def each_alone(session, program, which, most):
     """One that hangs or ends the program takes no other with it."""
     program = session.programs / program
     # The exit code is the number of tests.
     listed = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True, check=False).stdout
     if not listed:
-        session.run(f"list {program.name}", [program, "--list-tests"], 20)
+        yield f"list {program.name}", [program, "--list-tests"], 20, {}
     for name in filter(which, listed.splitlines()):
         escaped = name.replace("\\", "\\\\").replace(",", "\\,").replace("[", "\\[")
-        session.run(name, [program, escaped], most, DOETUNE_CUDNN_TIMED="0")
+        yield name, [program, escaped], most, {"DOETUNE_CUDNN_TIMED": "0"}
 
 
 def layers(session):
-    one_at_a_time(session, "test_workloads_cuda_engine", lambda name: True, 60)
+    yield from each_alone(session, "test_workloads_cuda_engine", lambda name: True, 120)
 
 
 def gradients(session):
-    one_at_a_time(session, "test_workloads_cuda_training", lambda name: "gradient" in name, 90)
+    yield from each_alone(session, "test_workloads_cuda_training", lambda name: "gradient" in name, 120)
 
 
 def training(session):
-    one_at_a_time(session, "test_workloads_cuda_training", lambda name: "gradient" not in name, 90)
+    yield from each_alone(session, "test_workloads_cuda_training", lambda name: "gradient" not in name, 120)
+
+
+def memcheck(session):
+    """compute-sanitizer on our kernels. Timing cuDNN's proposals would run hundreds of its kernels under it."""
+    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    for name, program, cases in [("memcheck", "test_workloads_cuda_engine", "[layers]"),
+                                 ("training memcheck", "test_workloads_cuda_training", "gradients of every layer*")]:
+        yield (name, [sanitizer, "--tool", "memcheck", "--error-exitcode", "9", session.programs / program, cases],
+               150, {"DOETUNE_CUDNN_TIMED": "0"})
+
+
+def peers(session):
+    """PyTorch compiles what it will be timed with, and keeps it."""
+    if not has_torch():
+        return
+    options = session.options
+    for kind, networks, batches in [([], options.networks, options.batches),
+                                    (["train"], options.training_networks, options.training_batches)]:
+        for network in networks:
+            for batch in batches:
+                yield (" ".join(["torch compiles", *kind, f"{network} batch {batch}"]),
+                       [sys.executable, HERE / "torch_peer.py", *kind, network, 0, batch], 200,
+                       {"TORCHINDUCTOR_COMPILE_THREADS": "2"})
 
 
 def workload(session, name, program, settings, most=60):
@@ -226,13 +279,41 @@ def training_timings(session):
                 theirs += json_lines(session.run(f"torch train {network} batch {batch}", command, 120))
 
 
-def memcheck(session):
-    """compute-sanitizer on our kernels. Timing cuDNN's proposals would run hundreds of its kernels under it."""
-    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-    for name, program, cases in [("memcheck", "test_workloads_cuda_engine", "[layers]"),
-                                 ("training memcheck", "test_workloads_cuda_training", "gradients of every layer*")]:
-        session.run(name, [sanitizer, "--tool", "memcheck", "--error-exitcode", "9", session.programs / program, cases],
-                    150, DOETUNE_CUDNN_TIMED="0")
+def profiles(session):
+    """Time and bytes of each kernel, by Nsight Compute and PyTorch's profiler. The plans are in the cache by now."""
+    options, largest = session.options, max(session.options.batches)
+    counters = ["gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"]
+    profiler = [shutil.which("ncu") or "/usr/local/cuda/bin/ncu", "--clock-control", "none", "--cache-control", "none",
+                "--csv", "--page", "raw", "--metrics", ",".join(counters), "--launch-count"]
+    works = [(f"{network} batch {batch}", 600, [session.programs / "bench_gpu", options.device, network,
+                                                options.precision, batch, 0, 1, 1], ["profile", network, batch], "")
+             for network in options.networks for batch in (largest, 1)]
+    works += [(f"train {network} batch {max(options.training_batches)}", 1200,
+               [session.programs / "bench_training", network, max(options.training_batches), options.precision, 1,
+                options.device], ["profile-train", network, max(options.training_batches)], "2\n")
+              for network in options.training_networks]
+    session.results["profiles"] = {}
+    for name, launches, command, peer, text in works:
+        printed = session.run(f"profile {name}", [*profiler, launches, *command], 90, text=text)
+        session.results["profiles"][name] = kernels(printed or "", counters)
+        if has_torch():
+            session.run(f"torch profile {name}", [sys.executable, HERE / "torch_peer.py", *peer], 90)
+
+
+def kernels(printed, counters):
+    """[name, launches, sum of each counter] of each kernel in the profiler's table, the longest first."""
+    table = [row for row in csv.reader(printed.splitlines()) if len(row) > 5]
+    if len(table) < 3:
+        return []
+    heads, _, *rows = table
+    totals = {}
+    for row in rows:
+        fields = dict(zip(heads, row))
+        total = totals.setdefault(fields["Kernel Name"], [0] * (1 + len(counters)))
+        total[0] += 1
+        for i, counter in enumerate(counters):
+            total[1 + i] += float(fields[counter].replace(",", "") or 0)
+    return sorted(([name, *total] for name, total in totals.items()), key=lambda row: -row[2])
 
 
 def sharing(session):
@@ -271,9 +352,10 @@ def study(session):
 
 
 # In order of what is to be known first. The ceilings are needed by the timings.
-PARTS = {"libraries": libraries, "smoke": smoke, "layers": layers, "gradients": gradients, "training": training,
-         "ceilings": ceilings, "timings": timings, "training-timings": training_timings, "memcheck": memcheck,
-         "sharing": sharing, "communication": communication, "study": study}
+FIRST = {"libraries": libraries, "smoke": smoke}
+CHECKS = {"layers": layers, "gradients": gradients, "training": training, "memcheck": memcheck, "peers": peers}
+PARTS = FIRST | {"ceilings": ceilings, "timings": timings, "training-timings": training_timings, "sharing": sharing,
+                 "communication": communication, "study": study, "profiles": profiles}
 
 
 def against(row, rate, peers):
@@ -347,7 +429,9 @@ def main():
     bundled = HERE / "bin"
     built = HERE.parents[1] / "build/bench/bin"
     parser.add_argument("--programs", type=pathlib.Path, default=bundled if bundled.is_dir() else built)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    every = [*FIRST, *CHECKS, *filter(lambda name: name not in FIRST, PARTS)]
+    parser.add_argument("--parts", nargs="+", choices=every, default=every)
+    parser.add_argument("--jobs", type=int, default=max(1, min(12, os.cpu_count() - 2)), help="checks at a time")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--precision", default="bf16")
     parser.add_argument("--networks", nargs="+", default=["resnet-50", "tiny-yolov2"])
@@ -359,8 +443,12 @@ def main():
     parser.add_argument("--budget", type=float, default=580, help="seconds for everything")
     options = parser.parse_args()
     session = Session(options)
+    for name in filter(FIRST.get, options.parts):
+        session.do(name)
+    session.check([name for name in options.parts if name in CHECKS])
     for name in options.parts:
-        session.do(name, PARTS[name])
+        if name in PARTS and name not in FIRST:
+            session.do(name)
     failed = session.failed()
     print(f"{sum(len(part['steps']) for part in session.parts)} steps, {len(failed)} failed")
     sys.exit(1 if failed else 0)

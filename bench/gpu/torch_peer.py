@@ -4,6 +4,7 @@ channels last, compiled, in CUDA graphs, the input resident; or, with `train`, s
 decay as bench_training takes them, under autocast to bf16. One JSON line a batch.
 
     torch_peer.py NETWORK SECONDS BATCH...    torch_peer.py train NETWORK SECONDS BATCH...    torch_peer.py ceilings
+    torch_peer.py profile NETWORK BATCH       torch_peer.py profile-train NETWORK BATCH       the time of each kernel
 """
 import json
 import sys
@@ -86,7 +87,19 @@ def ceilings():
             "bytes_per_s": 2 * big.numel() / seconds_of(lambda: to.copy_(big), 1)}
 
 
-def train(network, seconds, batches):
+def kernels_of(work):
+    """Prints the seconds and the launches of each kernel in one call, the longest first."""
+    for _ in range(5):
+        work()
+    torch.cuda.synchronize()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiler:
+        work()
+        torch.cuda.synchronize()
+    for event in sorted(profiler.key_averages(), key=lambda event: -event.self_device_time_total):
+        print(f"{event.self_device_time_total * 1e-6:.7f} s {event.count:5d} {event.key[:120]}")
+
+
+def train(network, batches, use):
     model, size = {"resnet-50": lambda: resnet_50(True), "alexnet": alexnet}[network]()
     model = model.train().cuda().to(memory_format=torch.channels_last)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4, fused=True)
@@ -102,31 +115,39 @@ def train(network, seconds, batches):
             loss.backward()
             optimizer.step()
 
-        print(json.dumps({"network": network, "batch": batch, "torch": torch.__version__,
-                          "images_per_s": batch / seconds_of(step, seconds)}), flush=True)
+        use(network, batch, step)
 
 
 @torch.inference_mode()
-def infer():
-    model, size = {"resnet-50": resnet_50, "tiny-yolov2": tiny_yolov2}[sys.argv[1]]()
+def infer(network, batches, use):
+    model, size = {"resnet-50": resnet_50, "tiny-yolov2": tiny_yolov2}[network]()
     model = model.eval().cuda().to(torch.bfloat16).to(memory_format=torch.channels_last)
-    for batch in map(int, sys.argv[3:]):
+    for batch in batches:
         compiled = torch.compile(model, mode="reduce-overhead", dynamic=False)
         x = torch.rand(batch, 3, size, size, device="cuda").to(torch.bfloat16)
         x = x.to(memory_format=torch.channels_last)
-        seconds = seconds_of(lambda: compiled(x), float(sys.argv[2]))
-        print(json.dumps({"network": sys.argv[1], "batch": batch, "torch": torch.__version__,
-                          "images_per_s": batch / seconds}), flush=True)
+        use(network, batch, lambda: compiled(x))
+
+
+def timed(seconds):
+    def use(network, batch, work):
+        print(json.dumps({"network": network, "batch": batch, "torch": torch.__version__,
+                          "images_per_s": batch / seconds_of(work, seconds)}), flush=True)
+
+    return use
 
 
 def main():
     torch.backends.cudnn.benchmark = True  # times its engines, as ours does
-    if sys.argv[1] == "ceilings":
+    what, *words = sys.argv[1:]
+    if what == "ceilings":
         print(json.dumps(ceilings()))
-    elif sys.argv[1] == "train":
-        train(sys.argv[2], float(sys.argv[3]), map(int, sys.argv[4:]))
+    elif what in ("profile", "profile-train"):
+        (infer if what == "profile" else train)(words[0], map(int, words[1:]), lambda *case: kernels_of(case[2]))
+    elif what == "train":
+        train(words[0], map(int, words[2:]), timed(float(words[1])))
     else:
-        infer()
+        infer(what, map(int, words[1:]), timed(float(words[0])))
 
 
 if __name__ == "__main__":
