@@ -1,4 +1,5 @@
-// Decoders against the reference in double precision (reference_decoder.h).
+// Weights and shapes of decoders, and what only the CPU's engine has. What engines have in common:
+// test_language_engines.cpp.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -6,130 +7,15 @@
 #include <span>
 
 #include "base/random.h"
-#include "tests/workloads/reference_decoder.h"
-#include "workloads/communication/bfloat16.h"
-#include "workloads/language/continuous_batch.h"
+#include "decoder_cases.h"
 #include "workloads/language/cpu/cpu_weights.h"
 #include "workloads/language/cpu/kernels.h"
 #include "workloads/language/decoder_weights.h"
-#include "workloads/language/request_stream.h"
 
 using namespace doetune;
 using namespace doetune::workloads;
 
 namespace {
-
-constexpr std::uint64_t kSeed = 7;
-
-/// Three queries for each key; heads of 16 elements.
-constexpr DecoderShape kGrouped{2, 96, 6, 2, 160, 301, 96, 1e4, false};
-/// A key for each query; heads of 48 elements.
-constexpr DecoderShape kPlain{3, 96, 2, 2, 64, 257, 96, 5e5, true};
-
-struct Setting {
-  CacheType cache = CacheType::fp32;
-  int block_size = 16;
-  int chunk = 256;
-  int sequences = 3;
-  int threads = 2;
-  Precision precision = Precision::fp32;
-};
-
-RequestKind requests_for(const DecoderShape& shape) {
-  return {shape.vocabulary, Lengths::parse("prompt", "1..40"), Lengths::parse("answer", "1..12"),
-          kSeed};
-}
-
-/// The answers to requests 0 .. count - 1.
-std::vector<std::vector<int>> answers(const DecoderShape& shape, const Setting& setting,
-                                      int count) {
-  const auto model = make_language_model("cpu", shape, kSeed, setting.precision, setting.threads);
-  const BatchLimits limits{setting.sequences, setting.chunk, setting.block_size,
-                           setting.sequences * blocks_for(52, setting.block_size)};
-  const auto decoder =
-      model->decoder({setting.cache, setting.block_size, limits.blocks,
-                      limits.sequences + limits.prefill_chunk, limits.sequences, setting.threads});
-  ContinuousBatch batch(*decoder, limits);
-  std::vector<std::vector<int>> all(static_cast<std::size_t>(count));
-  for (int next = 0; next < count || batch.size() > 0;) {
-    while (next < count && batch.size() < limits.sequences)
-      batch.add(make_request(requests_for(shape), next++));
-    for (Generation& each : batch.step().finished)
-      all[static_cast<std::size_t>(each.request.number)] = std::move(each.answer);
-  }
-  return all;
-}
-
-std::vector<std::vector<int>> reference_answers(const DecoderShape& shape,
-                                                std::span<const float> weights, int count) {
-  std::vector<std::vector<int>> all;
-  for (int number = 0; number < count; ++number) {
-    const GenerationRequest request = make_request(requests_for(shape), number);
-    all.push_back(reference_answer(shape, weights, request.prompt, request.answer_tokens));
-  }
-  return all;
-}
-
-/// Logits after each prompt of `lengths`, read in one step; blocks are in no order.
-std::vector<std::vector<float>> logits_of(const DecoderShape& shape, const Setting& setting,
-                                          const std::vector<std::vector<int>>& prompts) {
-  const auto model = make_language_model("cpu", shape, kSeed, setting.precision, setting.threads);
-  const auto decoder =
-      model->decoder({setting.cache, setting.block_size, 24, 256, 8, setting.threads});
-  RandomStream random(kSeed, 1);
-  const std::vector<int> order = random_permutation(24, random);
-  std::vector<Segment> segments;
-  std::size_t used = 0;
-  for (const auto& prompt : prompts) {
-    const auto blocks =
-        static_cast<std::size_t>(blocks_for(static_cast<int>(prompt.size()), setting.block_size));
-    segments.push_back({prompt, 0, std::span(order).subspan(used, blocks)});
-    used += blocks;
-  }
-  std::vector<int> next(prompts.size());
-  decoder->step(segments, next);
-  std::vector<std::vector<float>> all;
-  for (int i = 0; i < std::ssize(prompts); ++i) {
-    const auto logits = decoder->logits(i);
-    all.emplace_back(logits.begin(), logits.end());
-  }
-  return all;
-}
-
-std::vector<std::vector<int>> prompts_of(const DecoderShape& shape,
-                                         const std::vector<int>& lengths) {
-  std::vector<std::vector<int>> prompts;
-  RandomStream random(kSeed, 2);
-  for (const int length : lengths) {
-    prompts.emplace_back();
-    for (int i = 0; i < length; ++i)
-      prompts.back().push_back(
-          static_cast<int>(random.below(static_cast<std::uint64_t>(shape.vocabulary))));
-  }
-  return prompts;
-}
-
-/// The norm of the difference relative to that of the expected logits.
-double difference(const std::vector<float>& actual, const std::vector<double>& expected) {
-  double squares = 0, size = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    squares += std::pow(static_cast<double>(actual[i]) - expected[i], 2);
-    size += std::pow(expected[i], 2);
-  }
-  return std::sqrt(squares / size);
-}
-
-double largest_difference(const DecoderShape& shape, const Setting& setting,
-                          std::span<const float> weights, const std::vector<int>& lengths,
-                          CacheType reference_cache = CacheType::fp32) {
-  const auto prompts = prompts_of(shape, lengths);
-  const auto logits = logits_of(shape, setting, prompts);
-  double largest = 0;
-  for (std::size_t i = 0; i < prompts.size(); ++i)
-    largest = std::max(largest, difference(logits[i], reference_logits(shape, weights, prompts[i],
-                                                                       reference_cache)));
-  return largest;
-}
 
 /// The tensors `first` to `last` of a layer times each row of x, in double precision.
 std::vector<double> product_of(const DecoderShape& shape, std::span<const float> weights,
@@ -150,21 +36,7 @@ std::vector<double> product_of(const DecoderShape& shape, std::span<const float>
   return y;
 }
 
-std::vector<float> rounded(std::vector<float> weights) {
-  for (float& each : weights) each = from_bfloat16(to_bfloat16(each));
-  return weights;
-}
-
 }  // namespace
-
-TEST_CASE("logits are those of the reference, by few rows and by many", "[decoder]") {
-  for (const DecoderShape& shape : {kGrouped, kPlain}) {
-    const auto weights = random_weights(shape, kSeed);
-    CHECK(largest_difference(shape, {}, weights, {5}) < 5e-6);
-    CHECK(largest_difference(shape, {.block_size = 32}, weights, {1, 16, 33, 17, 90}) < 5e-6);
-    CHECK(largest_difference(shape, {.threads = 1}, weights, {16}) < 5e-6);
-  }
-}
 
 TEST_CASE("products are with the matrices of one layer, by few rows and by many", "[decoder]") {
   using enum TensorKind;
@@ -187,38 +59,6 @@ TEST_CASE("products are with the matrices of one layer, by few rows and by many"
         weights.multiply(matrix, x.data(), to, false, 2);
         CHECK(difference(y, expected) < 1e-6);
       }
-}
-
-TEST_CASE("bf16 weights are the rounded weights", "[decoder]") {
-  const auto weights = random_weights(kGrouped, kSeed);
-  const Setting bf16{.precision = Precision::bf16};
-  for (const auto& lengths : {std::vector{5}, std::vector{40, 33}}) {
-    CHECK(largest_difference(kGrouped, bf16, rounded(weights), lengths) < 5e-6);
-    CHECK(largest_difference(kGrouped, bf16, weights, lengths) > 1e-4);
-  }
-}
-
-TEST_CASE("a cache of fewer bits gives what its rounded keys and values give", "[decoder]") {
-  // A number that lies between two of the cache's may be rounded to the other one than in double
-  // precision, which changes the logits by more than sums in fp32 do.
-  const auto weights = random_weights(kGrouped, kSeed);
-  for (const CacheType cache : {CacheType::bf16, CacheType::int8}) {
-    const Setting setting{.cache = cache};
-    CHECK(largest_difference(kGrouped, setting, weights, {30, 64}, cache) < 2e-4);
-    CHECK(largest_difference(kGrouped, setting, weights, {30, 64}) > 1e-3);
-  }
-}
-
-TEST_CASE("answers are those of the reference, token for token, however they are batched",
-          "[decoder]") {
-  constexpr int kRequests = 7;
-  for (const DecoderShape& shape : {kGrouped, kPlain}) {
-    const auto expected = reference_answers(shape, random_weights(shape, kSeed), kRequests);
-    CHECK(answers(shape, {}, kRequests) == expected);
-    CHECK(answers(shape, {.sequences = 1}, kRequests) == expected);
-    CHECK(answers(shape, {.chunk = 7, .sequences = 5, .threads = 3}, kRequests) == expected);
-    CHECK(answers(shape, {.block_size = 48, .chunk = 1, .sequences = 7}, kRequests) == expected);
-  }
 }
 
 TEST_CASE("the gate is x / (1 + exp(-x)), also far from zero", "[decoder]") {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "workloads/cuda/cuda_library.h"
 #include "workloads/language/cpu/cpu_model.h"
 
 namespace doetune::workloads {
@@ -37,14 +38,15 @@ std::int64_t cache_bytes_per_token(const DecoderShape& shape, CacheType type) {
   return 2LL * shape.layers * shape.kv_heads * bytes_of_head(shape.head_width(), type);
 }
 
-std::vector<std::string> language_devices() { return {"cpu"}; }
+std::vector<std::string> language_devices() { return {"cpu", "cuda"}; }
 
 std::unique_ptr<LanguageModel> make_language_model(std::string_view device,
                                                    const DecoderShape& shape, std::uint64_t seed,
                                                    Precision precision, int threads) {
   if (device == "cpu") return make_cpu_language_model(shape, seed, precision, threads);
+  if (device == "cuda") return cuda_library().make_language_model(shape, seed, precision);
   throw NoDevice("there is no engine for language models on the device '" + std::string(device) +
-                 "'; there is cpu");
+                 "'; there are cpu and cuda");
 }
 
 }  // namespace doetune::workloads

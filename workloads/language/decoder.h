@@ -75,7 +75,8 @@ class LanguageModel {
 };
 
 /// The model with random weights (decoder_weights.h) on a device by name. `precision` is that of
-/// the weights, fp32 or bf16; sums are fp32. Throws NoDevice and CannotRun.
+/// the weights, fp32 or bf16, and on a GPU of what is multiplied by them; sums are fp32. Throws
+/// NoDevice and CannotRun.
 std::unique_ptr<LanguageModel> make_language_model(std::string_view device,
                                                    const DecoderShape& shape, std::uint64_t seed,
                                                    Precision precision, int threads);

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "base/random.h"
-
 namespace doetune::workloads {
 namespace {
 
@@ -52,17 +50,17 @@ std::int64_t weight_count(const DecoderShape& shape) {
   return last.offset + last.count();
 }
 
-void draw_row(const Tensor& tensor, std::uint64_t seed, std::int64_t row_number,
-              std::span<float> row) {
+Draw draw_of(const Tensor& tensor, std::uint64_t seed) {
   const std::uint64_t own = random_bits(seed, static_cast<std::uint64_t>(tensor.layer) * kKinds +
                                                   static_cast<std::uint64_t>(tensor.kind));
-  const auto first = static_cast<std::uint64_t>(row_number * tensor.columns);
-  const bool gain = is_gain(tensor.kind);
-  const float half_range = std::sqrt(3.0F) * deviation_of(tensor);
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const float unit = random_unit(own, first + i);
-    row[i] = gain ? 0.5F + unit : (2 * unit - 1) * half_range;
-  }
+  return {own, is_gain(tensor.kind), std::sqrt(3.0F) * deviation_of(tensor)};
+}
+
+void draw_row(const Tensor& tensor, std::uint64_t seed, std::int64_t row_number,
+              std::span<float> row) {
+  const Draw numbers = draw_of(tensor, seed);
+  std::int64_t next = row_number * tensor.columns;
+  for (float& number : row) number = numbers.at(next++);
 }
 
 std::vector<float> random_weights(const DecoderShape& shape, std::uint64_t seed) {

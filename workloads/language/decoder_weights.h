@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/random.h"
 #include "workloads/language/shape.h"
 
 namespace doetune::workloads {
@@ -43,9 +44,22 @@ std::vector<Tensor> tensors_of(const DecoderShape& shape);
 /// Numbers in the block.
 std::int64_t weight_count(const DecoderShape& shape);
 
-/// Sets `row` to that row of the tensor: uniform random numbers that depend on the seed and their
-/// place alone, with variance 1 / columns, so that activations keep their size; embeddings have
-/// standard deviation 0.02, as usual before training, and gains lie between 0.5 and 1.5.
+/// The random numbers of a tensor, which depend on the seed and their place alone: uniform, with
+/// variance 1 / columns, so that activations keep their size; embeddings have standard deviation
+/// 0.02, as usual before training, and gains lie between 0.5 and 1.5.
+struct Draw {
+  std::uint64_t seed;
+  bool gain;
+  float half_range;
+
+  DOETUNE_RANDOM float at(std::int64_t i) const {
+    const float unit = random_unit(seed, static_cast<std::uint64_t>(i));
+    return gain ? 0.5F + unit : (2 * unit - 1) * half_range;
+  }
+};
+Draw draw_of(const Tensor& tensor, std::uint64_t seed);
+
+/// Sets `row` to that row of the tensor.
 void draw_row(const Tensor& tensor, std::uint64_t seed, std::int64_t row_number,
               std::span<float> row);
 

@@ -193,8 +193,10 @@ Result run_llm_inference(const Request& request) {
   const LlmMemory memory{
       weight_count(shape) * bytes_of(precision),
       cache_bytes_per_token(shape, options.cache) * limits.block_size * limits.blocks * executors};
-  require_memory(memory.weights + memory.cache, "the weights and the caches");
-  const auto peak_rates = peak_rates_for(request, Precision::fp32);
+  const bool on_cpu = in.text("device") == "cpu";
+  if (on_cpu) require_memory(memory.weights + memory.cache, "the weights and the caches");
+  // The products of the CPU's engine are in fp32.
+  const auto peak_rates = peak_rates_for(request, on_cpu ? Precision::fp32 : precision);
 
   const auto model =
       make_language_model(in.text("device"), shape, request.seed, precision, threads_of(request));

@@ -1,6 +1,7 @@
 // Blocks of threads. A fiber runs one thread after another; when a thread waits for others, its
 // fiber is left and another goes on with the threads that have not begun. So only kernels that wait
 // need a fiber for each thread.
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -31,25 +32,38 @@ constexpr std::size_t kMaxThreads = 1024;
 
 enum class Waits { no, for_block, for_warp };
 
-struct Fiber {
+/// Where a stack was left. It is entered by ucontext.h the first time, and afterwards by a jump,
+/// which makes no system calls.
+struct Place {
   ucontext_t context{};
+  jmp_buf left{};
+  bool begun = false;
+};
+
+struct Fiber {
+  Place place;
   std::unique_ptr<char[]> stack{new char[kStackBytes]};
   unsigned int thread = 0;
+  unsigned int exchanges = 0;
   Waits waits = Waits::no;
 };
 
 /// Switches stacks, and tells the address sanitizer.
 class Switch {
  public:
-  void to(ucontext_t& from, ucontext_t& to, const void* stack, std::size_t bytes) {
+  void to(Place& from, Place& to, const void* stack, std::size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
     void* fake = nullptr;
     __sanitizer_start_switch_fiber(&fake, stack, bytes);
-    swapcontext(&from, &to);
+    swapcontext(&from.context, &to.context);
     __sanitizer_finish_switch_fiber(fake, &bottom_, &bytes_);
 #else
     static_cast<void>(stack), static_cast<void>(bytes);
-    swapcontext(&from, &to);
+    from.begun = true;
+    if (_setjmp(from.left) != 0) return;
+    if (to.begun) _longjmp(to.left, 1);
+    to.begun = true;
+    setcontext(&to.context);
 #endif
   }
   void arrived() {
@@ -87,6 +101,9 @@ class BlockRunner {
     }
   }
 
+  /// The number of exchanges of this thread before this one.
+  unsigned int exchanges() { return current_->exchanges++; }
+
   void wait(Waits kind) {
     Fiber& fiber = *current_;
     fiber.waits = kind;
@@ -97,9 +114,9 @@ class BlockRunner {
   Fiber& idle_fiber() {
     if (idle_.empty()) {
       Fiber& made = *all_.emplace_back(std::make_unique<Fiber>());
-      getcontext(&made.context);
-      made.context.uc_stack = {made.stack.get(), 0, kStackBytes};
-      makecontext(&made.context, &BlockRunner::begin, 0);
+      getcontext(&made.place.context);
+      made.place.context.uc_stack = {made.stack.get(), 0, kStackBytes};
+      makecontext(&made.place.context, &BlockRunner::begin, 0);
       idle_.push_back(&made);
     }
     Fiber& fiber = *idle_.back();
@@ -114,6 +131,7 @@ class BlockRunner {
     for (;;) {
       while (next_ < threads_) {
         fiber.thread = next_++;
+        fiber.exchanges = 0;
         threadIdx.x = fiber.thread;
         (*thread_)();
       }
@@ -125,18 +143,22 @@ class BlockRunner {
   void enter(Fiber& fiber) {
     current_ = &fiber;
     threadIdx.x = fiber.thread;
-    switch_.to(home_, fiber.context, fiber.stack.get(), kStackBytes);
+    switch_.to(home_, fiber.place, fiber.stack.get(), kStackBytes);
   }
-  void leave(Fiber& fiber) { switch_.to(fiber.context, home_, switch_.bottom(), switch_.bytes()); }
+  void leave(Fiber& fiber) { switch_.to(fiber.place, home_, switch_.bottom(), switch_.bytes()); }
 
   /// All threads wait: removes those for which no other has yet to arrive.
   static std::vector<Fiber*> take_released(std::vector<Fiber*>& waiting) {
     std::ranges::sort(waiting, {}, &Fiber::thread);
+    std::array<bool, kMaxThreads / kWarp> warp_waits;  // for itself only
+    warp_waits.fill(true);
+    bool block_waits = true;
+    for (const Fiber* each : waiting) {
+      if (each->waits == Waits::for_block) warp_waits[each->thread / kWarp] = false;
+      if (each->waits == Waits::for_warp) block_waits = false;
+    }
     const auto released = [&](const Fiber* fiber) {
-      return std::ranges::all_of(waiting, [&](const Fiber* other) {
-        return other->waits == fiber->waits ||
-               (fiber->waits == Waits::for_warp && other->thread / kWarp != fiber->thread / kWarp);
-      });
+      return fiber->waits == Waits::for_block ? block_waits : warp_waits[fiber->thread / kWarp];
     };
     std::vector<Fiber*> found;
     std::ranges::copy_if(waiting, std::back_inserter(found), released);
@@ -144,8 +166,7 @@ class BlockRunner {
       std::fputs("host GPU: threads of a block wait for each other at different places\n", stderr);
       std::abort();
     }
-    std::erase_if(waiting,
-                  [&](Fiber* fiber) { return std::ranges::find(found, fiber) != found.end(); });
+    std::erase_if(waiting, released);
     return found;
   }
 
@@ -155,7 +176,7 @@ class BlockRunner {
   std::vector<std::unique_ptr<Fiber>> all_;
   std::vector<Fiber*> idle_;
   Fiber* current_ = nullptr;
-  ucontext_t home_{};
+  Place home_;
   Switch switch_;
 };
 
@@ -189,12 +210,13 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> threa
 }
 
 void exchange(void* value, std::size_t bytes, int mask) {
-  static std::array<std::array<char, 8>, kMaxThreads> values;
+  // In turns of two: no thread writes what another has yet to read.
+  static std::array<std::array<std::array<char, 8>, kMaxThreads>, 2> values;
   const unsigned int thread = threadIdx.x;
-  std::memcpy(values[thread].data(), value, bytes);
+  auto& mine = values[runner().exchanges() % 2];
+  std::memcpy(mine[thread].data(), value, bytes);
   runner().wait(Waits::for_warp);
-  std::memcpy(value, values[thread ^ static_cast<unsigned int>(mask)].data(), bytes);
-  runner().wait(Waits::for_warp);
+  std::memcpy(value, mine[thread ^ static_cast<unsigned int>(mask)].data(), bytes);
 }
 
 }  // namespace doetune::host_gpu

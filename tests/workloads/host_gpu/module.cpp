@@ -2,6 +2,7 @@
 // find the real one.
 #include "workloads/cuda/cuda_library.h"
 #include "workloads/engines/cudnn/cudnn_engine.h"
+#include "workloads/language/cuda/gpu_model.h"
 
 namespace {
 
@@ -14,6 +15,7 @@ std::unique_ptr<Device> no_device() {
 }  // namespace
 
 extern "C" const CudaLibrary* doetune_cuda_library() {
-  static constexpr CudaLibrary kLibrary{cudnn_devices, make_cudnn_engine, no_device};
+  static constexpr CudaLibrary kLibrary{cudnn_devices, make_cudnn_engine, no_device,
+                                        make_gpu_language_model};
   return &kLibrary;
 }

@@ -1,0 +1,250 @@
+#include "workloads/language/cuda/gpu_decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "workloads/engines/cudnn/device_memory.h"
+
+namespace doetune::workloads::language {
+namespace {
+
+using cudnn::check;
+using cudnn::DeviceBuffer;
+
+constexpr int kMostRows = 65535;        // of a launch
+constexpr int kWantedBlocks = 4 * 132;  // of the attention: what keeps an H100 busy
+constexpr int kLeastPart = 64;          // positions of a part of a sequence
+constexpr const char* kActivations = "the activations";
+
+DeviceBuffer numbers(std::int64_t rows, std::int64_t width, int bytes) {
+  return {rows * width * bytes, kActivations};
+}
+DeviceBuffer floats(std::int64_t rows, std::int64_t width) {
+  return numbers(rows, width, sizeof(float));
+}
+
+std::int64_t cached_head_bytes(const DecoderShape& shape, const DecoderOptions& options) {
+  constexpr std::int64_t kScale = sizeof(float);
+  const std::int64_t width = shape.head_width();
+  const std::int64_t token = options.cache == CacheType::int8   ? width + kScale
+                             : options.cache == CacheType::bf16 ? width * 2
+                                                                : width * 4;
+  return 2 * token * options.block_size;
+}
+
+/// Cosines and sines of the angles of every position.
+DeviceBuffer turns_of(const DecoderShape& shape) {
+  const int pairs = shape.head_width() / 2;
+  std::vector<float2> turns;
+  turns.reserve(static_cast<std::size_t>(shape.positions) * static_cast<std::size_t>(pairs));
+  for (int position = 0; position < shape.positions; ++position)
+    for (int i = 0; i < pairs; ++i) {
+      const double angle = position * std::pow(shape.rotary_base, -static_cast<double>(i) / pairs);
+      turns.push_back({static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))});
+    }
+  DeviceBuffer buffer(static_cast<std::int64_t>(turns.size() * sizeof(float2)),
+                      "the angles of positions");
+  check(cudaMemcpy(buffer.data(), turns.data(), turns.size() * sizeof(float2), cudaMemcpyDefault),
+        "copying the angles of positions");
+  return buffer;
+}
+
+float* floats_of(const DeviceBuffer& buffer) { return static_cast<float*>(buffer.data()); }
+
+/// The largest power of two that is not larger.
+int power_below(int number) {
+  int power = 1;
+  while (power <= number / 2) power *= 2;
+  return power;
+}
+
+/// Into how many parts the longest sequence is divided, so that a launch of few rows has enough
+/// blocks.
+int splits_for(int blocks, int longest) {
+  return std::clamp(
+      std::min(power_below(kWantedBlocks / blocks), power_below(longest / kLeastPart)), 1,
+      kMaxSplits);
+}
+
+/// The most bytes of parts that any launch needs.
+std::int64_t most_parts(const HeadShape& heads, int max_rows, int positions) {
+  std::int64_t most = 0;
+  for (int count = 1; count <= max_rows; ++count) {
+    const int rows = padded(count);
+    const int splits = splits_for(rows * heads.kv_heads, positions);
+    if (splits == 1) break;
+    most = std::max(most, attention_bytes(heads, rows, splits));
+  }
+  return most;
+}
+
+}  // namespace
+
+GpuDecoder::GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Precision precision,
+                       const DecoderOptions& options)
+    : shape_(shape),
+      heads_{shape.heads, shape.kv_heads, shape.head_width()},
+      weights_(weights),
+      precision_(precision),
+      options_(options),
+      // The kernel for few rows reads so many.
+      max_rows_(std::max(padded(options.max_tokens), kMaxFewRows)),
+      max_predictions_(std::max(padded(options.max_segments), kMaxFewRows)),
+      stream_(cudnn::Multiprocessors(0)),
+      products_(precision, stream_),
+      head_bytes_(cached_head_bytes(shape, options)),
+      layer_bytes_(head_bytes_ * shape.kv_heads * options.blocks),
+      cache_(layer_bytes_ * shape.layers, "the cache"),
+      turns_(turns_of(shape)),
+      given_(static_cast<std::int64_t>(sizeof(StepHeader)) +
+             max_predictions_ * static_cast<std::int64_t>(sizeof(int)) +
+             max_rows_ * static_cast<std::int64_t>(sizeof(StepRow)) +
+             options.blocks * static_cast<std::int64_t>(sizeof(int))),
+      step_(given_.bytes(), "a step"),
+      next_(max_predictions_ * static_cast<std::int64_t>(sizeof(int))),
+      x_(floats(max_rows_, shape.width)),
+      normalised_(numbers(std::max(max_rows_, max_predictions_), shape.width, bytes_of(precision))),
+      projected_(floats(max_rows_, shape.width + 2LL * shape.kv_width())),
+      attended_(numbers(max_rows_, shape.width, bytes_of(precision))),
+      parts_(most_parts(heads_, max_rows_, shape.positions), kActivations),
+      gates_(floats(max_rows_, 2LL * shape.ffn_width)),
+      gated_(numbers(max_rows_, shape.ffn_width, bytes_of(precision))),
+      logits_(floats(max_predictions_, shape.vocabulary)),
+      chosen_(next_.bytes(), kActivations) {
+  if (max_rows_ > kMostRows)
+    throw CannotRun(
+        fmt::format("a step of {} tokens: a GPU takes at most {}", max_rows_, kMostRows));
+  if (heads_.width > kMaxHeadWidth)
+    throw CannotRun(fmt::format("heads of {} elements: the GPU's engine takes at most {}",
+                                heads_.width, kMaxHeadWidth));
+  using enum TensorKind;
+  query_key_value_ = {weights.matrices(query, value), normalised_.data(), floats_of(projected_),
+                      false};
+  output_ = {weights.matrices(output, output), attended_.data(), floats_of(x_), true};
+  gate_up_ = {weights.matrices(TensorKind::gate, up), normalised_.data(), floats_of(gates_), false};
+  down_ = {weights.matrices(down, down), gated_.data(), floats_of(x_), true};
+  logits_product_ = {weights.logits(), normalised_.data(), floats_of(logits_), false};
+}
+
+void GpuDecoder::step(std::span<const Segment> segments, std::span<int> next) {
+  cudnn::Multiprocessors(0).enter();
+  read_logits_.clear();
+  const Size size = size_of(segments);
+  const cudnn::CapturedGraph& work = graph(size);
+  cudnn::copy_async(given_.data(), step_.data(), gather(segments), stream_);
+  work.launch(stream_);
+  const int predictions = std::get<1>(size);
+  cudnn::copy_async(chosen_.data(), next_.data(), predictions * std::int64_t{sizeof(int)}, stream_);
+  stream_.wait();
+  const int* chosen = next_.as<int>().data();
+  for (std::size_t i = 0; i < segments.size(); ++i) next[i] = segments[i].predict ? *chosen++ : -1;
+}
+
+std::span<const float> GpuDecoder::logits(int i) const {
+  const auto width = static_cast<std::size_t>(shape_.vocabulary);
+  if (read_logits_.empty()) {
+    read_logits_.resize(static_cast<std::size_t>(max_predictions_) * width);
+    check(cudaMemcpy(read_logits_.data(), logits_.data(), read_logits_.size() * sizeof(float),
+                     cudaMemcpyDefault),
+          "reading the logits");
+  }
+  return std::span(read_logits_).subspan(static_cast<std::size_t>(i) * width, width);
+}
+
+std::int64_t GpuDecoder::gather(std::span<const Segment> segments) {
+  auto* header = static_cast<StepHeader*>(given_.data());
+  *header = {};
+  auto* last = reinterpret_cast<int*>(header + 1);
+  auto* rows = reinterpret_cast<StepRow*>(last + max_predictions_);
+  auto* blocks = reinterpret_cast<int*>(rows + max_rows_);
+  int table = 0;
+  for (const Segment& segment : segments) {
+    int position = segment.position;
+    for (const int token : segment.tokens) rows[header->rows++] = {token, position++, table, 0};
+    const int used = (position + options_.block_size - 1) / options_.block_size;
+    std::ranges::copy(segment.blocks.first(static_cast<std::size_t>(used)), blocks + table);
+    table += used;
+    if (segment.predict) last[header->predictions++] = header->rows - 1;
+  }
+  return reinterpret_cast<std::byte*>(blocks + table) - static_cast<std::byte*>(given_.data());
+}
+
+StepView GpuDecoder::view() const {
+  const auto* header = static_cast<const StepHeader*>(step_.data());
+  const auto* last = reinterpret_cast<const int*>(header + 1);
+  const auto* rows = reinterpret_cast<const StepRow*>(last + max_predictions_);
+  return {header, last, rows, reinterpret_cast<const int*>(rows + max_rows_)};
+}
+
+GpuDecoder::Size GpuDecoder::size_of(std::span<const Segment> segments) const {
+  int tokens = 0;
+  int predictions = 0;
+  int longest = 0;
+  for (const Segment& segment : segments) {
+    const auto count = static_cast<int>(segment.tokens.size());
+    tokens += count;
+    predictions += segment.predict;
+    longest = std::max(longest, segment.position + count);
+  }
+  const int rows = padded(tokens);
+  return {rows, predictions == 0 ? 0 : padded(predictions),
+          splits_for(rows * shape_.kv_heads, longest)};
+}
+
+const cudnn::CapturedGraph& GpuDecoder::graph(const Size& size) {
+  if (const auto found = graphs_.find(size); found != graphs_.end()) return found->second;
+  const cudnn::Preparation alone;
+  const auto [rows, predictions, splits] = size;
+  for (const Product* each : {&query_key_value_, &output_, &gate_up_, &down_}) prepare(*each, rows);
+  if (predictions > 0) prepare(logits_product_, predictions);
+  const StepLaunch launch{stream_, rows, predictions, splits, precision_, options_.cache};
+  check(cudaMemsetAsync(step_.data(), 0, sizeof(StepHeader), stream_), "clearing a step");
+  submit(launch);  // of no rows: loads the kernels
+  return graphs_.try_emplace(size, stream_, [&] { submit(launch); }).first->second;
+}
+
+void GpuDecoder::prepare(const Product& product, int rows) {
+  products_.prepare(product.matrices, rows, product.from, product.to, product.add);
+}
+
+void GpuDecoder::multiply(const Product& product, int layer, int rows) const {
+  products_.multiply(product.matrices, layer, rows, product.from, product.to, product.add);
+}
+
+void GpuDecoder::submit(const StepLaunch& launch) const {
+  const StepView step = view();
+  embed(launch, step, weights_.tensor(TensorKind::embedding, 0), shape_.width, floats_of(x_));
+  for (int layer = 0; layer < shape_.layers; ++layer) submit_layer(launch, layer);
+  if (launch.predictions == 0) return;
+  normalise(launch, step, true, floats_of(x_), weights_.tensor(TensorKind::final_norm, 0),
+            shape_.width, normalised_.data());
+  multiply(logits_product_, 0, launch.predictions);
+  most_likely(launch, step, floats_of(logits_), shape_.vocabulary,
+              static_cast<int*>(chosen_.data()));
+}
+
+void GpuDecoder::submit_layer(const StepLaunch& launch, int layer) const {
+  const StepView step = view();
+  normalise(launch, step, false, floats_of(x_), weights_.tensor(TensorKind::attention_norm, layer),
+            shape_.width, normalised_.data());
+  multiply(query_key_value_, layer, launch.rows);
+  rotate_and_keep(launch, step, heads_, static_cast<const float2*>(turns_.data()),
+                  floats_of(projected_), cache(layer));
+  attend(launch, step, heads_, floats_of(projected_), cache(layer), floats_of(parts_),
+         attended_.data());
+  multiply(output_, layer, launch.rows);
+  normalise(launch, step, false, floats_of(x_), weights_.tensor(TensorKind::ffn_norm, layer),
+            shape_.width, normalised_.data());
+  multiply(gate_up_, layer, launch.rows);
+  gate(launch, step, floats_of(gates_), shape_.ffn_width, gated_.data());
+  multiply(down_, layer, launch.rows);
+}
+
+LayerCache GpuDecoder::cache(int layer) const {
+  return {cache_.at(layer * layer_bytes_), head_bytes_, options_.block_size};
+}
+
+}  // namespace doetune::workloads::language
