@@ -10,16 +10,19 @@ part that fails does not keep the others from running; the exit code is 1 if any
 """
 import argparse
 import concurrent.futures
+import contextlib
 import csv
 import glob
 import json
 import os
 import pathlib
+import queue
 import shutil
 import signal
 import site
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -36,6 +39,7 @@ class Session:
     def __init__(self, options):
         self.options, self.out, self.programs = options, options.out.resolve(), options.programs.resolve()
         self.end = time.monotonic() + options.budget
+        self.peers = {}
         self.parts, self.results = [], {"ceilings": dict(ASSUMED), "load": os.getloadavg()[0]}
         (self.out / "logs").mkdir(parents=True, exist_ok=True)
         os.environ["LD_LIBRARY_PATH"] = ":".join(library_folders())
@@ -107,8 +111,72 @@ class Session:
         (self.out / "results.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
         (self.out / "results.md").write_text("\n".join(report(written)) + "\n", encoding="utf-8")
 
+    def settle(self):
+        """All of PyTorch's processes have compiled: from now on, what is timed is alone."""
+        for peer in self.peers.values():
+            peer.wait_until_ready(self.left())
+
+    def ask(self, name):
+        """The rows of a peer that was held, which ends then; none if there is none."""
+        if name not in self.peers:
+            return []
+        step, start = {"name": f"torch {name}"}, time.monotonic()
+        rows = self.peers.pop(name).ask(min(60, self.left()))
+        if not rows:
+            step["error"] = (self.out / "logs" / peer_log(name)).read_text(errors="replace")[-600:] or "no answer"
+        step["seconds"] = round(time.monotonic() - start, 1)
+        self.parts[-1]["steps"].append(step)
+        print(f"  torch {name}: {last_line(step.get('error', 'done'))} ({step['seconds']} s)", flush=True)
+        return rows
+
     def failed(self):
         return [step["name"] for part in self.parts for step in part["steps"] if "error" in step]
+
+
+def peer_log(name):
+    return f"torch-{name}.log".replace(" ", "-")
+
+
+class Peer:
+    """A process of PyTorch that compiles, and is timed when it is asked."""
+
+    def __init__(self, command, log):
+        self.lines, self.ready = queue.Queue(), False
+        with open(log, "w", encoding="utf-8") as errors:
+            self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=errors, text=True, start_new_session=True,
+                                            env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "2"})
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put("")
+
+    def next_line(self, most):
+        try:
+            return self.lines.get(timeout=max(0, most))
+        except queue.Empty:
+            return ""
+
+    def wait_until_ready(self, most):
+        end = time.monotonic() + most
+        while not self.ready and (line := self.next_line(end - time.monotonic())):
+            self.ready = line.strip() == "ready"
+
+    def ask(self, most):
+        rows = []
+        if self.ready:
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+            rows = json_lines(self.next_line(most))
+        self.end()
+        return rows
+
+    def end(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
 
 def run_logged(command, log, limit, text, environment):
@@ -185,8 +253,10 @@ def smoke(session):
 def each_alone(session, program, which, most):
     """One that hangs or ends the program takes no other with it."""
     program = session.programs / program
-    # The exit code is the number of tests.
-    listed = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True, check=False).stdout
+    listed = ""
+    with contextlib.suppress(OSError):  # the step says what is wrong
+        # The exit code is the number of tests.
+        listed = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True, check=False).stdout
     if not listed:
         yield f"list {program.name}", [program, "--list-tests"], 20, {}
     for name in filter(which, listed.splitlines()):
@@ -196,6 +266,7 @@ def each_alone(session, program, which, most):
 
 def layers(session):
     yield from each_alone(session, "test_workloads_cuda_engine", lambda name: True, 120)
+    yield from each_alone(session, "test_workloads_cuda_language", lambda name: True, 120)
 
 
 def gradients(session):
@@ -210,23 +281,26 @@ def memcheck(session):
     """compute-sanitizer on our kernels. Timing cuDNN's proposals would run hundreds of its kernels under it."""
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     for name, program, cases in [("memcheck", "test_workloads_cuda_engine", "[layers]"),
-                                 ("training memcheck", "test_workloads_cuda_training", "gradients of every layer*")]:
+                                 ("training memcheck", "test_workloads_cuda_training", "gradients of every layer*"),
+                                 ("language memcheck", "test_workloads_cuda_language", "a cache of fewer bits*")]:
         yield (name, [sanitizer, "--tool", "memcheck", "--error-exitcode", "9", session.programs / program, cases],
                150, {"DOETUNE_CUDNN_TIMED": "0"})
 
 
 def peers(session):
-    """PyTorch compiles what it will be timed with, and keeps it."""
+    """PyTorch compiles everything at the same time, each batch in a process that is timed later."""
     if not has_torch():
-        return
+        return []
     options = session.options
-    for kind, networks, batches in [([], options.networks, options.batches),
-                                    (["train"], options.training_networks, options.training_batches)]:
+    for kind, networks, batches, seconds in [
+            ([], options.networks, options.batches, options.seconds),
+            (["train"], options.training_networks, options.training_batches, 2 * options.seconds)]:
         for network in networks:
             for batch in batches:
-                yield (" ".join(["torch compiles", *kind, f"{network} batch {batch}"]),
-                       [sys.executable, HERE / "torch_peer.py", *kind, network, 0, batch], 200,
-                       {"TORCHINDUCTOR_COMPILE_THREADS": "2"})
+                name = " ".join([*kind, f"{network} batch {batch}"])
+                command = [sys.executable, HERE / "torch_peer.py", *kind, network, seconds, batch]
+                session.peers[name] = Peer(command, session.out / "logs" / peer_log(name))
+    return []
 
 
 def workload(session, name, program, settings, most=60):
@@ -238,6 +312,7 @@ def workload(session, name, program, settings, most=60):
 
 def ceilings(session):
     """Peak rates: by PyTorch, else by our own products and copies."""
+    session.settle()
     if has_torch():
         found = json_lines(session.run("torch ceilings", [sys.executable, HERE / "torch_peer.py", "ceilings"], 60))
         session.results["ceilings"] = (found or [dict(ASSUMED)])[-1]
@@ -252,21 +327,19 @@ def timings(session):
     """Each batch in a process of its own, ours and PyTorch's in turn."""
     peak, options = session.results["ceilings"], session.options
     ours, theirs = session.results.setdefault("ours", []), session.results.setdefault("torch", [])
-    torch_is_there = has_torch()
+    session.settle()
     for network in options.networks:
         for batch in options.batches:
             command = [session.programs / "bench_gpu", options.device, network, options.precision, batch,
                        options.seconds, peak["operations_per_s"], peak["bytes_per_s"]]
             ours += json_lines(session.run(f"{network} batch {batch}", command, 90))
-            if torch_is_there:
-                command = [sys.executable, HERE / "torch_peer.py", network, options.seconds, batch]
-                theirs += json_lines(session.run(f"torch {network} batch {batch}", command, 90))
+            theirs += session.ask(f"{network} batch {batch}")
 
 
 def training_timings(session):
     options = session.options
     ours, theirs = session.results.setdefault("training", []), session.results.setdefault("torch_training", [])
-    torch_is_there = has_torch()
+    session.settle()
     for network in options.training_networks:
         for batch in options.training_batches:
             command = [session.programs / "bench_training", network, batch, options.precision, 1, options.device]
@@ -274,9 +347,7 @@ def training_timings(session):
             turns = [float(line.split()[0]) for line in (printed or "").splitlines()[1:]]
             if turns:
                 ours.append({"network": network, "batch": batch, "images_per_s": STEPS * batch / min(turns)})
-            if torch_is_there:
-                command = [sys.executable, HERE / "torch_peer.py", "train", network, 2 * options.seconds, batch]
-                theirs += json_lines(session.run(f"torch train {network} batch {batch}", command, 120))
+            theirs += session.ask(f"train {network} batch {batch}")
 
 
 def profiles(session):
@@ -292,11 +363,16 @@ def profiles(session):
                [session.programs / "bench_training", network, max(options.training_batches), options.precision, 1,
                 options.device], ["profile-train", network, max(options.training_batches)], "2\n")
               for network in options.training_networks]
+    works += [(f"llama-3-8b batch {batch}", 1000,
+               [session.programs / "workloads" / "llm-inference", "--model", "llama-3-8b", "--precision", "bf16",
+                "--cache_precision", "bf16", "--device", options.device, "--batch_size", batch, "--prompt_tokens", 512,
+                "--output_tokens", 8, "--prefill_chunk", 512, "--warmup", 0, "--duration", 0.01, "--roofline", "off",
+                "--requests", 1], None, "") for batch in (1, 64)]
     session.results["profiles"] = {}
     for name, launches, command, peer, text in works:
         printed = session.run(f"profile {name}", [*profiler, launches, *command], 90, text=text)
         session.results["profiles"][name] = kernels(printed or "", counters)
-        if has_torch():
+        if peer and options.peer_profiles and has_torch():
             session.run(f"torch profile {name}", [sys.executable, HERE / "torch_peer.py", *peer], 90)
 
 
@@ -314,6 +390,22 @@ def kernels(printed, counters):
         for i, counter in enumerate(counters):
             total[1 + i] += float(fields[counter].replace(",", "") or 0)
     return sorted(([name, *total] for name, total in totals.items()), key=lambda row: -row[2])
+
+
+def language(session):
+    """Language models: prompts of 512 tokens, answers of 64."""
+    small = {"layers": 2, "width": 64, "heads": 4, "kv_heads": 2, "ffn_width": 128, "vocabulary": 500,
+             "positions": 1024, "device": "cpu", "prompt_tokens": 64, "output_tokens": 8, "duration": 0.2, "warmup": 0}
+    session.results["language"] = []
+    for model, batch, cache in [("tinyllama-1.1b", 1, "bf16"), ("llama-3-8b", 1, "bf16"), ("llama-3-8b", 8, "bf16"),
+                                ("llama-3-8b", 64, "bf16"), ("llama-3-8b", 64, "int8"), ("llama-3-8b", 256, "bf16")]:
+        settings = {"model": model, "batch_size": batch, "cache_precision": cache, "precision": "bf16",
+                    "device": "cuda", "prompt_tokens": 512, "output_tokens": 64, "prefill_chunk": 512,
+                    "requests": batch, "warmup": 1, "duration": 3}
+        if session.options.device == "cpu":
+            settings |= small
+        row = workload(session, f"{model} batch {batch} {cache}", "llm-inference", settings)
+        session.results["language"] += [row] if row else []
 
 
 def sharing(session):
@@ -354,7 +446,8 @@ def study(session):
 # In order of what is to be known first. The ceilings are needed by the timings.
 FIRST = {"libraries": libraries, "smoke": smoke}
 CHECKS = {"layers": layers, "gradients": gradients, "training": training, "memcheck": memcheck, "peers": peers}
-PARTS = FIRST | {"ceilings": ceilings, "timings": timings, "training-timings": training_timings, "sharing": sharing,
+PARTS = FIRST | {"ceilings": ceilings, "timings": timings, "training-timings": training_timings,
+                 "language": language, "sharing": sharing,
                  "communication": communication, "study": study, "profiles": profiles}
 
 
@@ -395,6 +488,19 @@ def inference_table(results):
                     f"{row['device_bytes'] / 2**20:.0f}", f"{row['prepared_s']:.1f}"])
 
 
+def language_table(results):
+    if not results.get("language"):
+        return
+    yield ("\n| model | batch | cache | answers, tokens/s | next token, ms | decode, GB/s | of the bandwidth "
+           "| of roofline |\n|-|-|-|-|-|-|-|-|")
+    for row in results["language"]:
+        bandwidth = row.get("decode_bandwidth", 0)
+        yield line([row["model"], row["batch_size"], row["cache_precision"], f"{row['output_tokens_per_second']:.0f}",
+                    f"{1000 * row['inter_token_latency']:.2f}" if "inter_token_latency" in row else "",
+                    f"{bandwidth:.0f}", f"{100e9 * bandwidth / results['ceilings']['bytes_per_s']:.1f} %",
+                    f"{100 * row['roofline_fraction']:.1f} %"])
+
+
 def sharing_table(results):
     if not results.get("sharing"):
         return
@@ -412,6 +518,7 @@ def report(results):
            f"{peak['bytes_per_s'] / 1e12:.2f} TB/s. Load average {results['load']:.1f} at the start.")
     yield from inference_table(results)
     yield from training_table(results)
+    yield from language_table(results)
     yield from sharing_table(results)
     yield "\n| part | seconds | steps | skipped | failed |\n|-|-|-|-|-|"
     for part in results["parts"]:
@@ -439,6 +546,7 @@ def main():
     parser.add_argument("--training-networks", nargs="+", default=["resnet-50", "alexnet"],
                         choices=sorted(MULTIPLY_ACCUMULATES))
     parser.add_argument("--training-batches", type=int, nargs="+", default=[32, 256])
+    parser.add_argument("--peer-profiles", action="store_true", help="profile PyTorch's kernels too")
     parser.add_argument("--seconds", type=float, default=0.5, help="of each timing")
     parser.add_argument("--budget", type=float, default=580, help="seconds for everything")
     options = parser.parse_args()
@@ -449,6 +557,8 @@ def main():
     for name in options.parts:
         if name in PARTS and name not in FIRST:
             session.do(name)
+    for peer in session.peers.values():
+        peer.end()
     failed = session.failed()
     print(f"{sum(len(part['steps']) for part in session.parts)} steps, {len(failed)} failed")
     sys.exit(1 if failed else 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Images per second of PyTorch on the GPU: the networks that bench_gpu times, batch normalisation folded, in bf16,
 channels last, compiled, in CUDA graphs, the input resident; or, with `train`, steps of SGD with momentum and weight
-decay as bench_training takes them, under autocast to bf16. One JSON line a batch.
+decay as bench_training takes them, under autocast to bf16. One JSON line a batch, for each line on standard input.
 
     torch_peer.py NETWORK SECONDS BATCH...    torch_peer.py train NETWORK SECONDS BATCH...    torch_peer.py ceilings
     torch_peer.py profile NETWORK BATCH       torch_peer.py profile-train NETWORK BATCH       the time of each kernel
@@ -63,11 +63,15 @@ def tiny_yolov2():
     return nn.Sequential(*layers, nn.Conv2d(inputs, 125, 1)), 416
 
 
-def seconds_of(work, least):
-    """Seconds of one call, by events, over at least `least` seconds."""
+def warm_up(work):
     for _ in range(5):
         work()
     torch.cuda.synchronize()
+
+
+def seconds_of(work, least):
+    """Seconds of one call, over at least `least` seconds."""
+    warm_up(work)
     start, calls = time.perf_counter(), 0
     while time.perf_counter() - start < least or calls < 3:
         for _ in range(4):
@@ -89,9 +93,7 @@ def ceilings():
 
 def kernels_of(work):
     """Prints the seconds and the launches of each kernel in one call, the longest first."""
-    for _ in range(5):
-        work()
-    torch.cuda.synchronize()
+    warm_up(work)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiler:
         work()
         torch.cuda.synchronize()
@@ -130,7 +132,12 @@ def infer(network, batches, use):
 
 
 def timed(seconds):
+    """Compiles, says so, and is timed once it gets a line."""
     def use(network, batch, work):
+        warm_up(work)
+        print("ready", flush=True)
+        if not sys.stdin.readline():
+            sys.exit("nobody asks for a time")
         print(json.dumps({"network": network, "batch": batch, "torch": torch.__version__,
                           "images_per_s": batch / seconds_of(work, seconds)}), flush=True)
 

@@ -34,7 +34,9 @@ class GpuSession(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        for name, text in {"test_workloads_cuda_engine": ENGINE_TESTS, "bench_gpu": BENCH}.items():
+        programs = {"test_workloads_cuda_engine": ENGINE_TESTS, "test_workloads_cuda_language": "#!/bin/sh\necho adds\n",
+                    "bench_gpu": BENCH}
+        for name, text in programs.items():
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(0o755)
 
@@ -47,7 +49,7 @@ class GpuSession(unittest.TestCase):
         return {step["name"]: step for part in self.results["parts"] for step in part["steps"]}
 
     def test_each_test_is_alone_and_what_it_printed_is_kept(self):
-        steps = self.session("--parts", "layers", "--budget", "5", expect=1)
+        steps = self.session("--parts", "layers", "--budget", "5", "--jobs", "2", expect=1)
         self.assertNotIn("error", steps["adds"])
         self.assertNotIn("error", steps["reads [brackets], and a comma"])
         self.assertIn("3 is not 4: is wrong", steps["is wrong"]["error"])
@@ -55,7 +57,7 @@ class GpuSession(unittest.TestCase):
         self.assertEqual((self.folder / "out/logs/hangs.log").read_text(), "so far\n")
         self.assertIn("3 is not 4", self.report)
         self.assertTrue(steps["wants a GPU"]["skipped"])
-        self.assertRegex(self.report, r"\| layers \| [\d.]+ \| 5 \| 1 \| 2 \|")
+        self.assertRegex(self.report, r"\| layers \| [\d.]+ \| 6 \| 1 \| 2 \|")
 
     def test_a_batch_that_is_killed_leaves_the_others(self):
         steps = self.session("--parts", "timings", "--networks", "resnet-50", "--batches", "1", "8", "64", expect=1)
@@ -73,7 +75,7 @@ class GpuSession(unittest.TestCase):
         (self.folder / "test_workloads_cuda_engine").write_text("#!/bin/sh\necho 'libcudnn.so.9: not found' >&2; exit 127")
         steps = self.session("--parts", "layers", "gradients", "smoke", expect=1)
         self.assertIn("libcudnn.so.9", steps["list test_workloads_cuda_engine"]["error"])
-        self.assertIn("test_workloads_cuda_training", steps["gradients"]["error"])  # there is none
+        self.assertIn("test_workloads_cuda_training", steps["list test_workloads_cuda_training"]["error"])  # there is none
         self.assertNotIn("error", steps["smoke"])
 
     def test_no_time(self):

@@ -157,6 +157,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 }
 
 /// Makes the primary context current.
+cudaError_t cudaGetDevice(int* gpu) {
+  *gpu = 0;
+  return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int) {
   current = nullptr;
   return cudaSuccess;

@@ -7,7 +7,8 @@
 namespace doetune::workloads::language {
 namespace {
 
-using cuda::launch_kernel;
+using cuda::launch_early;
+using cuda::wait_for_previous;
 using cudnn::from_float;
 using cudnn::to_float;
 
@@ -115,6 +116,7 @@ __global__ void rotate_and_keep_kernel(StepView step, HeadShape shape, const flo
   const int row = static_cast<int>(blockIdx.x);
   const int head = static_cast<int>(blockIdx.y) * kWarps + static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  wait_for_previous();
   if (row >= step.header->rows || head >= shape.heads + 2 * shape.kv_heads) return;
   const StepRow at = step.rows[row];
   const int width = shape.width;
@@ -206,6 +208,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ float joined[kWarps][kQueries][kMaxHeadWidth + 2];
   const HeadShape& shape = attention.shape;
   const Task task = task_of<kQueries>(attention, static_cast<int>(blockIdx.x));
+  wait_for_previous();
   if (task.row >= step.header->rows) return;
   const StepRow row = step.rows[task.row];
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -328,6 +331,7 @@ template <class T>
 __global__ void join_parts_kernel(StepView step, HeadShape shape, int splits, const float* parts,
                                   T* attended) {
   const auto head = static_cast<std::int64_t>(blockIdx.x);
+  wait_for_previous();
   if (head / shape.heads >= step.header->rows) return;
   const float* mine = parts + head * splits * (shape.width + 2);
   float largest = kLowest;
@@ -365,8 +369,8 @@ void start_attention(const StepLaunch& launch, const StepView& step, const HeadS
     const dim3 blocks(
         static_cast<unsigned int>(launch.rows * shape.kv_heads * attention.query_groups),
         static_cast<unsigned int>(launch.splits));
-    launch_kernel(launch.stream, blocks, kThreads, attention_kernel<T, Number, kQueries>, step,
-                  attention, projected, parts, attended);
+    launch_early(launch.stream, blocks, kThreads, attention_kernel<T, Number, kQueries>, step,
+                 attention, projected, parts, attended);
   };
   if (group == 1) return start(std::integral_constant<int, 1>{});
   if (group == 2) return start(std::integral_constant<int, 2>{});
@@ -381,8 +385,8 @@ void rotate_and_keep(const StepLaunch& launch, const StepView& step, const HeadS
   const dim3 blocks(static_cast<unsigned int>(launch.rows),
                     static_cast<unsigned int>((heads + kWarps - 1) / kWarps));
   cached(launch.cache, [&]<class Number>(Number) {
-    launch_kernel(launch.stream, blocks, kThreads, rotate_and_keep_kernel<Number>, step, shape,
-                  turns, projected, cache);
+    launch_early(launch.stream, blocks, kThreads, rotate_and_keep_kernel<Number>, step, shape,
+                 turns, projected, cache);
   });
 }
 
@@ -399,9 +403,9 @@ void attend(const StepLaunch& launch, const StepView& step, const HeadShape& sha
                                  static_cast<T*>(attended));
     });
     if (launch.splits > 1)
-      launch_kernel(launch.stream, static_cast<unsigned int>(launch.rows * shape.heads), kThreads,
-                    join_parts_kernel<T>, step, shape, launch.splits, parts,
-                    static_cast<T*>(attended));
+      launch_early(launch.stream, static_cast<unsigned int>(launch.rows * shape.heads), kThreads,
+                   join_parts_kernel<T>, step, shape, launch.splits, parts,
+                   static_cast<T*>(attended));
   });
 }
 

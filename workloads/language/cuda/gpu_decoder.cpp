@@ -121,12 +121,36 @@ GpuDecoder::GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Pre
     throw CannotRun(fmt::format("heads of {} elements: the GPU's engine takes at most {}",
                                 heads_.width, kMaxHeadWidth));
   using enum TensorKind;
-  query_key_value_ = {weights.matrices(query, value), normalised_.data(), floats_of(projected_),
-                      false};
-  output_ = {weights.matrices(output, output), attended_.data(), floats_of(x_), true};
-  gate_up_ = {weights.matrices(TensorKind::gate, up), normalised_.data(), floats_of(gates_), false};
-  down_ = {weights.matrices(down, down), gated_.data(), floats_of(x_), true};
-  logits_product_ = {weights.logits(), normalised_.data(), floats_of(logits_), false};
+  const auto gains = [&](TensorKind kind) {
+    std::vector<const void*> all;
+    for (int layer = 0; layer < shape.layers; ++layer) all.push_back(weights.tensor(kind, layer));
+    return all;
+  };
+  query_key_value_ = {.matrices = weights.matrices(query, value),
+                      .from = normalised_.data(),
+                      .to = floats_of(projected_),
+                      .x = floats_of(x_),
+                      .gains = gains(attention_norm)};
+  output_ = {.matrices = weights.matrices(output, output),
+             .from = attended_.data(),
+             .to = floats_of(x_),
+             .add = true};
+  gate_up_ = {.matrices = weights.matrices(TensorKind::gate, up),
+              .from = normalised_.data(),
+              .to = floats_of(gates_),
+              .x = floats_of(x_),
+              .gains = gains(ffn_norm),
+              .gated = gated_.data()};
+  down_ = {.matrices = weights.matrices(down, down),
+           .from = gated_.data(),
+           .to = floats_of(x_),
+           .add = true};
+  logits_product_ = {.matrices = weights.logits(),
+                     .from = normalised_.data(),
+                     .to = floats_of(logits_),
+                     .x = floats_of(x_),
+                     .gains = {weights.tensor(final_norm, 0)},
+                     .last_rows = true};
 }
 
 void GpuDecoder::step(std::span<const Segment> segments, std::span<int> next) {
@@ -198,20 +222,24 @@ const cudnn::CapturedGraph& GpuDecoder::graph(const Size& size) {
   if (const auto found = graphs_.find(size); found != graphs_.end()) return found->second;
   const cudnn::Preparation alone;
   const auto [rows, predictions, splits] = size;
-  for (const Product* each : {&query_key_value_, &output_, &gate_up_, &down_}) prepare(*each, rows);
-  if (predictions > 0) prepare(logits_product_, predictions);
   const StepLaunch launch{stream_, rows, predictions, splits, precision_, options_.cache};
+  choose(launch);
   check(cudaMemsetAsync(step_.data(), 0, sizeof(StepHeader), stream_), "clearing a step");
   submit(launch);  // of no rows: loads the kernels
   return graphs_.try_emplace(size, stream_, [&] { submit(launch); }).first->second;
 }
 
-void GpuDecoder::prepare(const Product& product, int rows) {
-  products_.prepare(product.matrices, rows, product.from, product.to, product.add);
-}
-
-void GpuDecoder::multiply(const Product& product, int layer, int rows) const {
-  products_.multiply(product.matrices, layer, rows, product.from, product.to, product.add);
+/// Chooses the ways of products, with a step of as many rows of the first sequence's first token.
+void GpuDecoder::choose(const StepLaunch& launch) {
+  auto* header = static_cast<StepHeader*>(given_.data());
+  *header = {launch.rows, launch.predictions, {}};
+  check(cudaMemsetAsync(step_.data(), 0, static_cast<std::size_t>(step_.bytes()), stream_),
+        "clearing a step");
+  cudnn::copy_async(header, step_.data(), sizeof(StepHeader), stream_);
+  for (const Product* each : {&query_key_value_, &output_, &gate_up_, &down_})
+    products_.prepare(launch, view(), *each);
+  if (launch.predictions > 0) products_.prepare(launch, view(), logits_product_);
+  stream_.wait();
 }
 
 void GpuDecoder::submit(const StepLaunch& launch) const {
@@ -219,28 +247,21 @@ void GpuDecoder::submit(const StepLaunch& launch) const {
   embed(launch, step, weights_.tensor(TensorKind::embedding, 0), shape_.width, floats_of(x_));
   for (int layer = 0; layer < shape_.layers; ++layer) submit_layer(launch, layer);
   if (launch.predictions == 0) return;
-  normalise(launch, step, true, floats_of(x_), weights_.tensor(TensorKind::final_norm, 0),
-            shape_.width, normalised_.data());
-  multiply(logits_product_, 0, launch.predictions);
+  products_.multiply(launch, step, logits_product_, 0);
   most_likely(launch, step, floats_of(logits_), shape_.vocabulary,
               static_cast<int*>(chosen_.data()));
 }
 
 void GpuDecoder::submit_layer(const StepLaunch& launch, int layer) const {
   const StepView step = view();
-  normalise(launch, step, false, floats_of(x_), weights_.tensor(TensorKind::attention_norm, layer),
-            shape_.width, normalised_.data());
-  multiply(query_key_value_, layer, launch.rows);
+  products_.multiply(launch, step, query_key_value_, layer);
   rotate_and_keep(launch, step, heads_, static_cast<const float2*>(turns_.data()),
                   floats_of(projected_), cache(layer));
   attend(launch, step, heads_, floats_of(projected_), cache(layer), floats_of(parts_),
          attended_.data());
-  multiply(output_, layer, launch.rows);
-  normalise(launch, step, false, floats_of(x_), weights_.tensor(TensorKind::ffn_norm, layer),
-            shape_.width, normalised_.data());
-  multiply(gate_up_, layer, launch.rows);
-  gate(launch, step, floats_of(gates_), shape_.ffn_width, gated_.data());
-  multiply(down_, layer, launch.rows);
+  products_.multiply(launch, step, output_, layer);
+  products_.multiply(launch, step, gate_up_, layer);
+  products_.multiply(launch, step, down_, layer);
 }
 
 LayerCache GpuDecoder::cache(int layer) const {

@@ -20,7 +20,8 @@ namespace doetune::workloads::language {
 /// The rows with which a step of so many tokens or predictions is run: there are few different
 /// numbers, as each has a graph and products of its own.
 constexpr int padded(int count) {
-  if (count > 512) return (count + 255) / 256 * 256;
+  if (count > 2048) return (count + 511) / 512 * 512;
+  if (count > 1024) return (count + 255) / 256 * 256;
   if (count > 64) return (count + 63) / 64 * 64;
   int power = 1;
   while (power < count) power *= 2;
@@ -39,12 +40,6 @@ class GpuDecoder final : public Decoder {
   std::int64_t cache_bytes() const override { return cache_.bytes(); }
 
  private:
-  struct Product {
-    LayerMatrices matrices;
-    const void* from;
-    float* to;
-    bool add;
-  };
   /// Rows, predictions and splits of a graph.
   using Size = std::tuple<int, int, int>;
 
@@ -52,8 +47,7 @@ class GpuDecoder final : public Decoder {
   std::int64_t gather(std::span<const Segment> segments);
   Size size_of(std::span<const Segment> segments) const;
   const cudnn::CapturedGraph& graph(const Size& size);
-  void prepare(const Product& product, int rows);
-  void multiply(const Product& product, int layer, int rows) const;
+  void choose(const StepLaunch& launch);
   void submit(const StepLaunch& launch) const;
   void submit_layer(const StepLaunch& launch, int layer) const;
   LayerCache cache(int layer) const;

@@ -6,12 +6,15 @@
 namespace doetune::workloads::language {
 namespace {
 
-using cuda::launch_kernel;
+using cuda::launch_early;
+using cuda::wait_for_previous;
 using cudnn::from_float;
 using cudnn::kThreads;
 using cudnn::to_float;
 
 constexpr int kWarps = kThreads / kWarp;
+
+__device__ float silu(float z) { return z / (1 + expf(-z)); }
 
 template <class T>
 __global__ void draw_kernel(Draw numbers, std::int64_t count, T* to) {
@@ -24,6 +27,7 @@ __global__ void draw_kernel(Draw numbers, std::int64_t count, T* to) {
 template <class T>
 __global__ void embed_kernel(StepView step, const T* embedding, int width, float* x) {
   const int row = static_cast<int>(blockIdx.x);
+  wait_for_previous();
   if (row >= step.header->rows) return;
   const T* from = embedding + static_cast<std::int64_t>(step.rows[row].token) * width;
   float* to = x + static_cast<std::int64_t>(row) * width;
@@ -45,6 +49,7 @@ template <class T>
 __global__ void normalise_kernel(StepView step, bool last_rows, const float* x, const T* gains,
                                  int width, T* to) {
   const int i = static_cast<int>(blockIdx.x);
+  wait_for_previous();
   if (i >= (last_rows ? step.header->predictions : step.header->rows)) return;
   const float* from = x + static_cast<std::int64_t>(last_rows ? step.last[i] : i) * width;
   const auto first = static_cast<int>(threadIdx.x);
@@ -61,11 +66,11 @@ template <class T>
 __global__ void gate_kernel(StepView step, const float* gates, int width, T* to) {
   const int row = static_cast<int>(blockIdx.y);
   const int i = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
+  wait_for_previous();
   if (row >= step.header->rows || i >= width) return;
   const float* from = gates + 2 * static_cast<std::int64_t>(row) * width;
   const float z = from[i];
-  to[static_cast<std::int64_t>(row) * width + i] =
-      from_float<T>(z / (1 + expf(-z)) * from[width + i]);
+  to[static_cast<std::int64_t>(row) * width + i] = from_float<T>(silu(z) * from[width + i]);
 }
 
 constexpr int kSearchers = 1024;
@@ -82,6 +87,7 @@ __device__ Best better(const Best& a, const Best& b) {
 __global__ void most_likely_kernel(StepView step, const float* logits, int vocabulary, int* next) {
   __shared__ Best found[kSearchers / kWarp];
   const int i = static_cast<int>(blockIdx.x);
+  wait_for_previous();
   if (i >= step.header->predictions) return;
   const float* from = logits + static_cast<std::int64_t>(i) * vocabulary;
   Best best{-INFINITY, vocabulary};
@@ -97,58 +103,129 @@ __global__ void most_likely_kernel(StepView step, const float* logits, int vocab
 }
 
 // -- products of few rows -------------------------------------------------------------------------
-// A warp computes two outputs of all rows: the weights are read once, the inputs from the cache of
-// the multiprocessor.
+// A warp computes two outputs of all rows: the weights are read once, the inputs from the cache or
+// the shared memory of the multiprocessor.
 
-constexpr int kOutputs = 2;  // of a warp
+constexpr int kOutputs = 2;          // of a warp
+constexpr int kAhead = 4;            // vectors of each output's weights that a thread reads at once
+constexpr int kStagedBytes = 32768;  // of shared memory
+
+/// Weights that a thread reads at once.
+template <class T>
+struct Ahead {
+  cudnn::Group<T> values[kAhead][kOutputs];
+};
+
+template <class T>
+__device__ Ahead<T> read_ahead(const cudnn::Group<T>* const (&weights)[kOutputs], int first,
+                               int vectors) {
+  Ahead<T> ahead;
+#pragma unroll
+  for (int i = 0; i < kAhead; ++i) {
+    const int v = first + i * kWarp;
+    if (v >= vectors) continue;
+#pragma unroll
+    for (int o = 0; o < kOutputs; ++o) ahead.values[i][o] = weights[o][v];
+  }
+  return ahead;
+}
+
+/// Puts norm(x, gains) of each row into shared memory. Every thread of the block must call it.
+template <class T>
+__device__ void stage(const FewRows& product, T* staged) {
+  __shared__ float sums[kMaxFewRows][kWarps];
+  const auto first = static_cast<int>(threadIdx.x);
+  for (int m = 0; m < product.rows; ++m) {
+    const float* x = product.x + static_cast<std::int64_t>(m) * product.k;
+    float squares = 0;
+    for (int j = first; j < product.k; j += kThreads) squares += x[j] * x[j];
+    for (int mask = kWarp / 2; mask > 0; mask /= 2) squares += from_lane(squares, mask);
+    if (threadIdx.x % kWarp == 0) sums[m][threadIdx.x / kWarp] = squares;
+  }
+  __syncthreads();
+  for (int m = 0; m < product.rows; ++m) {
+    float total = 0;
+    for (const float each : sums[m]) total += each;
+    const float factor = 1 / sqrtf(total / static_cast<float>(product.k) + kNormEpsilon);
+    const float* x = product.x + static_cast<std::int64_t>(m) * product.k;
+    for (int j = first; j < product.k; j += kThreads)
+      staged[m * product.k + j] =
+          from_float<T>(x[j] * factor * to_float(static_cast<const T*>(product.gains)[j]));
+  }
+  __syncthreads();
+}
 
 template <class T, int kRows>
 __global__ void few_rows_kernel(FewRows product) {
   constexpr int kSize = cudnn::Group<T>::kSize;
   using Vector = cudnn::Group<T>;
+  __shared__ Vector staged[kStagedBytes / sizeof(Vector)];
   const auto lane = static_cast<int>(threadIdx.x % kWarp);
-  const int n =
-      (static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x / kWarp)) * kOutputs;
-  if (n >= product.n) return;
-  const int outputs = product.n - n < kOutputs ? product.n - n : kOutputs;
+  const int number = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x / kWarp);
+  const bool is_gated = product.gated != nullptr;
+  const int count = is_gated ? product.n / 2 : (product.n + 1) / 2;
+  const bool active = number < count;
   const int vectors = product.k / kSize;
-  const auto* weights =
-      static_cast<const Vector*>(product.weights) + static_cast<std::int64_t>(n) * vectors;
-  const auto* from = static_cast<const Vector*>(product.from);
+  // The outputs of a warp; beyond the last it computes that one again.
+  const int mine = active ? number : count - 1;
+  const int outputs[kOutputs] = {is_gated ? mine : 2 * mine, is_gated ? mine + product.n / 2
+                                                             : 2 * mine + 1 < product.n
+                                                                 ? 2 * mine + 1
+                                                                 : product.n - 1};
+  const Vector* weights[kOutputs];
+  for (int o = 0; o < kOutputs; ++o)
+    weights[o] = static_cast<const Vector*>(product.weights) +
+                 static_cast<std::int64_t>(outputs[o]) * vectors;
+  Ahead<T> ahead = read_ahead<T>(weights, lane, vectors);  // no kernel before writes weights
+
+  wait_for_previous();
+  const Vector* from = static_cast<const Vector*>(product.from);
+  if (product.x != nullptr) {
+    stage<T>(product, reinterpret_cast<T*>(staged));
+    from = staged;
+  }
   float sums[kRows][kOutputs] = {};
-#pragma unroll 4
-  for (int v = lane; v < vectors; v += kWarp) {
-    Vector weight[kOutputs];
+  for (int first = lane; first < vectors; first += kAhead * kWarp) {
+    if (first != lane) ahead = read_ahead<T>(weights, first, vectors);
 #pragma unroll
-    for (int o = 0; o < kOutputs; ++o)
-      weight[o] = weights[static_cast<std::int64_t>(o < outputs ? o : 0) * vectors + v];
+    for (int i = 0; i < kAhead; ++i) {
+      const int v = first + i * kWarp;
+      if (v >= vectors) continue;
 #pragma unroll
-    for (int m = 0; m < kRows; ++m) {
-      const Vector x = from[static_cast<std::int64_t>(m) * vectors + v];
+      for (int m = 0; m < kRows; ++m) {
+        if (m >= product.rows) continue;
+        const Vector x = from[m * vectors + v];
 #pragma unroll
-      for (int o = 0; o < kOutputs; ++o)
+        for (int o = 0; o < kOutputs; ++o)
 #pragma unroll
-        for (int i = 0; i < kSize; ++i)
-          sums[m][o] += to_float(x.values[i]) * to_float(weight[o].values[i]);
+          for (int j = 0; j < kSize; ++j)
+            sums[m][o] += to_float(x.values[j]) * to_float(ahead.values[i][o].values[j]);
+      }
     }
   }
 #pragma unroll
-  for (int m = 0; m < kRows; ++m)
+  for (int m = 0; m < kRows; ++m) {
 #pragma unroll
-    for (int o = 0; o < kOutputs; ++o) {
-      float sum = sums[m][o];
-      for (int mask = kWarp / 2; mask > 0; mask /= 2) sum += from_lane(sum, mask);
-      if (lane != 0 || o >= outputs || m >= product.rows) continue;
-      float& to = product.to[static_cast<std::int64_t>(m) * product.n + n + o];
-      to = product.add ? to + sum : sum;
+    for (int o = 0; o < kOutputs; ++o)
+      for (int mask = kWarp / 2; mask > 0; mask /= 2) sums[m][o] += from_lane(sums[m][o], mask);
+    if (lane != 0 || !active || m >= product.rows) continue;
+    if (is_gated) {
+      static_cast<T*>(product.gated)[static_cast<std::int64_t>(m) * count + number] =
+          from_float<T>(silu(sums[m][0]) * sums[m][1]);
+      continue;
     }
+    for (int o = 0; o < kOutputs && 2 * number + o < product.n; ++o) {
+      float& to = product.to[static_cast<std::int64_t>(m) * product.n + 2 * number + o];
+      to = product.add ? to + sums[m][o] : sums[m][o];
+    }
+  }
 }
 
 template <class T>
 void start_few_rows(cudaStream_t stream, const FewRows& product) {
-  const dim3 blocks(
-      static_cast<unsigned int>((product.n + kWarps * kOutputs - 1) / (kWarps * kOutputs)));
-  const auto start = [&](auto kernel) { launch_kernel(stream, blocks, kThreads, kernel, product); };
+  const int count = (product.n + 1) / 2;
+  const dim3 blocks(static_cast<unsigned int>((count + kWarps - 1) / kWarps));
+  const auto start = [&](auto kernel) { launch_early(stream, blocks, kThreads, kernel, product); };
   if (product.rows == 1) return start(few_rows_kernel<T, 1>);
   if (product.rows == 2) return start(few_rows_kernel<T, 2>);
   if (product.rows <= 4) return start(few_rows_kernel<T, 4>);
@@ -167,15 +244,16 @@ void draw(cudaStream_t stream, Precision precision, const Draw& numbers, std::in
   const auto blocks =
       static_cast<unsigned int>(std::min(kMostBlocks, (count + kThreads - 1) / kThreads));
   cudnn::typed(precision, [&]<class T>(T) {
-    launch_kernel(stream, blocks, kThreads, draw_kernel<T>, numbers, count, static_cast<T*>(to));
+    cuda::launch_kernel(stream, blocks, kThreads, draw_kernel<T>, numbers, count,
+                        static_cast<T*>(to));
   });
 }
 
 void embed(const StepLaunch& launch, const StepView& step, const void* embedding, int width,
            float* x) {
   cudnn::typed(launch.precision, [&]<class T>(T) {
-    launch_kernel(launch.stream, static_cast<unsigned int>(launch.rows), kThreads, embed_kernel<T>,
-                  step, static_cast<const T*>(embedding), width, x);
+    launch_early(launch.stream, static_cast<unsigned int>(launch.rows), kThreads, embed_kernel<T>,
+                 step, static_cast<const T*>(embedding), width, x);
   });
 }
 
@@ -183,27 +261,31 @@ void normalise(const StepLaunch& launch, const StepView& step, bool last_rows, c
                const void* gains, int width, void* to) {
   const auto rows = static_cast<unsigned int>(last_rows ? launch.predictions : launch.rows);
   cudnn::typed(launch.precision, [&]<class T>(T) {
-    launch_kernel(launch.stream, rows, kThreads, normalise_kernel<T>, step, last_rows, x,
-                  static_cast<const T*>(gains), width, static_cast<T*>(to));
+    launch_early(launch.stream, rows, kThreads, normalise_kernel<T>, step, last_rows, x,
+                 static_cast<const T*>(gains), width, static_cast<T*>(to));
   });
 }
 
 void gate(const StepLaunch& launch, const StepView& step, const float* gates, int width, void* to) {
   const dim3 blocks(blocks_of(width), static_cast<unsigned int>(launch.rows));
   cudnn::typed(launch.precision, [&]<class T>(T) {
-    launch_kernel(launch.stream, blocks, kThreads, gate_kernel<T>, step, gates, width,
-                  static_cast<T*>(to));
+    launch_early(launch.stream, blocks, kThreads, gate_kernel<T>, step, gates, width,
+                 static_cast<T*>(to));
   });
 }
 
 void most_likely(const StepLaunch& launch, const StepView& step, const float* logits,
                  int vocabulary, int* next) {
-  launch_kernel(launch.stream, static_cast<unsigned int>(launch.predictions), kSearchers,
-                most_likely_kernel, step, logits, vocabulary, next);
+  launch_early(launch.stream, static_cast<unsigned int>(launch.predictions), kSearchers,
+               most_likely_kernel, step, logits, vocabulary, next);
 }
 
 void multiply_few_rows(cudaStream_t stream, Precision precision, const FewRows& product) {
   cudnn::typed(precision, [&]<class T>(T) { start_few_rows<T>(stream, product); });
+}
+
+bool can_normalise_few_rows(Precision precision, int rows, std::int64_t k) {
+  return rows <= kMaxFewRows && rows * k * bytes_of(precision) <= kStagedBytes;
 }
 
 }  // namespace doetune::workloads::language

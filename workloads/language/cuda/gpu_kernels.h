@@ -91,7 +91,7 @@ std::int64_t attention_bytes(const HeadShape& shape, int rows, int splits);
 void attend(const StepLaunch& launch, const StepView& step, const HeadShape& shape,
             const float* projected, const LayerCache& cache, float* parts, void* attended);
 
-/// to = silu(gates[:width]) gates[width:]
+/// to[row] = silu(gates[:width]) gates[width:]
 void gate(const StepLaunch& launch, const StepView& step, const float* gates, int width, void* to);
 
 /// next[i] = the first of the largest of the i-th logits
@@ -101,14 +101,20 @@ void most_likely(const StepLaunch& launch, const StepView& step, const float* lo
 /// to[m][n] = sum over k of from[m][k] weights[n][k], or += where `add`, for at most kMaxFewRows
 /// rows m, as fast as the weights can be read; k is a multiple of 16.
 struct FewRows {
-  const void* weights;
-  const void* from;
-  float* to;
-  int rows;
-  int n;
-  int k;
-  bool add;
+  const void* weights = nullptr;
+  const void* from = nullptr;
+  int rows = 0;
+  int n = 0;
+  int k = 0;
+  float* to = nullptr;
+  bool add = false;
+  const float* x = nullptr;  ///< in place of `from`: norm(x, gains)
+  const void* gains = nullptr;
+  void* gated = nullptr;  ///< in place of `to`: silu of the first n / 2, times the others
 };
 void multiply_few_rows(cudaStream_t stream, Precision precision, const FewRows& product);
+
+/// Whether multiply_few_rows can normalise so many rows of k numbers.
+bool can_normalise_few_rows(Precision precision, int rows, std::int64_t k);
 
 }  // namespace doetune::workloads::language

@@ -2,15 +2,24 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
-
-#include "workloads/language/cuda/gpu_kernels.h"
 
 namespace doetune::workloads::language {
 namespace {
 
 constexpr int kTimedLayers = 8;  // of a large model they fill more than a cache
 constexpr int kRounds = 3;       // the fastest counts
+
+int rows_of(const StepLaunch& launch, const Product& product) {
+  return product.last_rows ? launch.predictions : launch.rows;
+}
+
+void normalise_rows(const StepLaunch& launch, const StepView& step, const Product& product,
+                    int layer) {
+  if (product.x == nullptr) return;
+  normalise(launch, step, product.last_rows, product.x,
+            product.gains[static_cast<std::size_t>(layer)],
+            static_cast<int>(product.matrices.columns), product.from);
+}
 
 }  // namespace
 
@@ -19,57 +28,87 @@ GpuProducts::GpuProducts(Precision precision, cudaStream_t stream)
       stream_(stream),
       workspace_(static_cast<std::int64_t>(cuda::kProductWorkspace), "the workspace of products") {}
 
-void GpuProducts::prepare(const LayerMatrices& matrices, int rows, const void* from, float* to,
-                          bool add) {
-  if (ways_.contains(key(matrices, rows, add))) return;
-  std::vector<Way> candidates;
-  if (rows <= kMaxFewRows) candidates.emplace_back();
+GpuProducts::Key GpuProducts::key(const StepLaunch& launch, const Product& product) {
+  return {product.to, product.matrices.columns, rows_of(launch, product)};
+}
+
+std::vector<GpuProducts::Way> GpuProducts::ways(int rows, const Product& product) const {
+  std::vector<Way> found;
+  if (rows <= kMaxFewRows) found.emplace_back();
   try {
-    const auto product = std::make_shared<const cuda::MatrixProduct>(
+    const auto made = std::make_shared<const cuda::MatrixProduct>(
         library_, cuda::ProductShape{.m = rows,
-                                     .n = matrices.rows,
-                                     .k = matrices.columns,
+                                     .n = product.matrices.rows,
+                                     .k = product.matrices.columns,
                                      .precision = precision_,
                                      .transpose_b = true,
                                      .float_result = true,
-                                     .add = add});
-    for (int i = 0; i < product->algorithms(); ++i) candidates.push_back({product, i});
+                                     .add = product.add});
+    for (int i = 0; i < made->algorithms(); ++i) found.push_back({made, i});
   } catch (const CannotRun&) {  // the kernel for few rows has every product of few rows
-    if (candidates.empty()) throw;
+    if (found.empty()) throw;
   }
+  return found;
+}
+
+void GpuProducts::prepare(const StepLaunch& launch, const StepView& step, const Product& product) {
+  if (ways_.contains(key(launch, product))) return;
   Way best;
   double shortest = std::numeric_limits<double>::infinity();
-  for (const Way& way : candidates) {
-    const double taken = seconds(way, matrices, rows, from, to, add);
+  for (const Way& way : ways(rows_of(launch, product), product)) {
+    const double taken = seconds(way, launch, step, product);
     if (taken >= shortest) continue;
     shortest = taken;
     best = way;
   }
-  ways_[key(matrices, rows, add)] = best;
+  ways_[key(launch, product)] = best;
 }
 
-void GpuProducts::multiply(const LayerMatrices& matrices, int layer, int rows, const void* from,
-                           float* to, bool add) const {
-  run(ways_.at(key(matrices, rows, add)), matrices, layer, rows, from, to, add);
+void GpuProducts::multiply(const StepLaunch& launch, const StepView& step, const Product& product,
+                           int layer) const {
+  run(ways_.at(key(launch, product)), launch, step, product, layer);
 }
 
-void GpuProducts::run(const Way& way, const LayerMatrices& matrices, int layer, int rows,
-                      const void* from, float* to, bool add) const {
-  const void* weights = matrices.layers[static_cast<std::size_t>(layer)];
-  if (way.product != nullptr)
-    return way.product->run(way.algorithm, {from, weights, to, workspace_.data()}, stream_);
-  multiply_few_rows(stream_, precision_,
-                    {weights, from, to, rows, static_cast<int>(matrices.rows),
-                     static_cast<int>(matrices.columns), add});
+void GpuProducts::run(const Way& way, const StepLaunch& launch, const StepView& step,
+                      const Product& product, int layer) const {
+  if (way.product == nullptr) return run_few(launch, step, product, layer);
+  normalise_rows(launch, step, product, layer);
+  way.product->run(way.algorithm,
+                   {product.from, product.matrices.layers[static_cast<std::size_t>(layer)],
+                    product.to, workspace_.data()},
+                   stream_);
+  if (product.gated != nullptr)
+    gate(launch, step, product.to, static_cast<int>(product.matrices.rows / 2), product.gated);
 }
 
-double GpuProducts::seconds(const Way& way, const LayerMatrices& matrices, int rows,
-                            const void* from, float* to, bool add) {
-  const int layers = std::min(kTimedLayers, static_cast<int>(matrices.layers.size()));
+void GpuProducts::run_few(const StepLaunch& launch, const StepView& step, const Product& product,
+                          int layer) const {
+  const auto at = static_cast<std::size_t>(layer);
+  FewRows few{.weights = product.matrices.layers[at],
+              .from = product.from,
+              .rows = rows_of(launch, product),
+              .n = static_cast<int>(product.matrices.rows),
+              .k = static_cast<int>(product.matrices.columns),
+              .to = product.to,
+              .add = product.add,
+              .gated = product.gated};
+  if (product.x != nullptr && !product.last_rows &&
+      can_normalise_few_rows(precision_, few.rows, product.matrices.columns)) {
+    few.x = product.x;
+    few.gains = product.gains[at];
+  } else {
+    normalise_rows(launch, step, product, layer);
+  }
+  multiply_few_rows(stream_, precision_, few);
+}
+
+double GpuProducts::seconds(const Way& way, const StepLaunch& launch, const StepView& step,
+                            const Product& product) {
+  const int layers = std::min(kTimedLayers, static_cast<int>(product.matrices.layers.size()));
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round <= kRounds; ++round) {
     begin_.record(stream_);
-    for (int layer = 0; layer < layers; ++layer) run(way, matrices, layer, rows, from, to, add);
+    for (int layer = 0; layer < layers; ++layer) run(way, launch, step, product, layer);
     end_.record(stream_);
     end_.wait();
     if (round > 0) best = std::min(best, end_.seconds_since(begin_));  // the first loads kernels
