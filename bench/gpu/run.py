@@ -354,23 +354,24 @@ def profiles(session):
     """Time and bytes of each kernel, by Nsight Compute and PyTorch's profiler. The plans are in the cache by now."""
     options, largest = session.options, max(session.options.batches)
     counters = ["gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum"]
-    profiler = [shutil.which("ncu") or "/usr/local/cuda/bin/ncu", "--clock-control", "none", "--cache-control", "none",
-                "--csv", "--page", "raw", "--metrics", ",".join(counters), "--launch-count"]
-    works = [(f"{network} batch {batch}", 600, [session.programs / "bench_gpu", options.device, network,
-                                                options.precision, batch, 0, 1, 1], ["profile", network, batch], "")
-             for network in options.networks for batch in (largest, 1)]
-    works += [(f"train {network} batch {max(options.training_batches)}", 1200,
+    start = [shutil.which("ncu") or "/usr/local/cuda/bin/ncu", "--clock-control", "none", "--cache-control", "none",
+             "--csv", "--page", "raw", "--metrics", ",".join(counters), "--launch-skip"]
+    # The first 5000 draw the weights and choose algorithms.
+    works = [(f"llama-3-8b batch {batch}", (5000, 600),
+              [session.programs / "workloads" / "llm-inference", "--model", "llama-3-8b", "--precision", "bf16",
+               "--cache_precision", "bf16", "--device", options.device, "--batch_size", batch, "--prompt_tokens", 512,
+               "--output_tokens", 64, "--prefill_chunk", 512 * batch, "--warmup", 0, "--duration", 0.01, "--roofline", "off",
+               "--requests", 1], None, "") for batch in (1, 8, 64)]
+    works += [(f"{network} batch {batch}", (0, 600), [session.programs / "bench_gpu", options.device, network,
+                                                 options.precision, batch, 0, 1, 1], ["profile", network, batch], "")
+              for network in options.networks for batch in (largest, 1)]
+    works += [(f"train {network} batch {max(options.training_batches)}", (0, 1200),
                [session.programs / "bench_training", network, max(options.training_batches), options.precision, 1,
                 options.device], ["profile-train", network, max(options.training_batches)], "2\n")
               for network in options.training_networks]
-    works += [(f"llama-3-8b batch {batch}", 1000,
-               [session.programs / "workloads" / "llm-inference", "--model", "llama-3-8b", "--precision", "bf16",
-                "--cache_precision", "bf16", "--device", options.device, "--batch_size", batch, "--prompt_tokens", 512,
-                "--output_tokens", 8, "--prefill_chunk", 512, "--warmup", 0, "--duration", 0.01, "--roofline", "off",
-                "--requests", 1], None, "") for batch in (1, 64)]
     session.results["profiles"] = {}
-    for name, launches, command, peer, text in works:
-        printed = session.run(f"profile {name}", [*profiler, launches, *command], 90, text=text)
+    for name, (skipped, profiled), command, peer, text in works:
+        printed = session.run(f"profile {name}", [*start, skipped, "--launch-count", profiled, *command], 90, text=text)
         session.results["profiles"][name] = kernels(printed or "", counters)
         if peer and options.peer_profiles and has_torch():
             session.run(f"torch profile {name}", [sys.executable, HERE / "torch_peer.py", *peer], 90)
@@ -378,12 +379,13 @@ def profiles(session):
 
 def kernels(printed, counters):
     """[name, launches, sum of each counter] of each kernel in the profiler's table, the longest first."""
-    table = [row for row in csv.reader(printed.splitlines()) if len(row) > 5]
-    if len(table) < 3:
-        return []
-    heads, _, *rows = table
+    table = list(csv.reader(printed.splitlines()))
+    first = next((i for i, row in enumerate(table) if "Kernel Name" in row), len(table))
     totals = {}
-    for row in rows:
+    for row in table[first + 2:]:  # after the names and the units
+        if len(row) != len(table[first]):
+            continue
+        heads = table[first]
         fields = dict(zip(heads, row))
         total = totals.setdefault(fields["Kernel Name"], [0] * (1 + len(counters)))
         total[0] += 1
@@ -393,15 +395,17 @@ def kernels(printed, counters):
 
 
 def language(session):
-    """Language models: prompts of 512 tokens, answers of 64."""
+    """Language models: all prompts of a batch in a step, then answers of 64 tokens."""
     small = {"layers": 2, "width": 64, "heads": 4, "kv_heads": 2, "ffn_width": 128, "vocabulary": 500,
              "positions": 1024, "device": "cpu", "prompt_tokens": 64, "output_tokens": 8, "duration": 0.2, "warmup": 0}
     session.results["language"] = []
-    for model, batch, cache in [("tinyllama-1.1b", 1, "bf16"), ("llama-3-8b", 1, "bf16"), ("llama-3-8b", 8, "bf16"),
-                                ("llama-3-8b", 64, "bf16"), ("llama-3-8b", 64, "int8"), ("llama-3-8b", 256, "bf16")]:
+    for model, batch, prompt, cache in [
+            ("tinyllama-1.1b", 1, 512, "bf16"), ("llama-3-8b", 1, 512, "bf16"), ("llama-3-8b", 2, 512, "bf16"),
+            ("llama-3-8b", 8, 512, "bf16"), ("llama-3-8b", 32, 512, "bf16"), ("llama-3-8b", 64, 512, "bf16"),
+            ("llama-3-8b", 64, 512, "int8"), ("llama-3-8b", 256, 128, "bf16")]:
         settings = {"model": model, "batch_size": batch, "cache_precision": cache, "precision": "bf16",
-                    "device": "cuda", "prompt_tokens": 512, "output_tokens": 64, "prefill_chunk": 512,
-                    "requests": batch, "warmup": 1, "duration": 3}
+                    "device": "cuda", "prompt_tokens": prompt, "output_tokens": 64, "prefill_chunk": batch * prompt,
+                    "requests": batch, "warmup": 1, "duration": 2}
         if session.options.device == "cpu":
             settings |= small
         row = workload(session, f"{model} batch {batch} {cache}", "llm-inference", settings)

@@ -397,7 +397,7 @@ std::int64_t attention_bytes(const HeadShape& shape, int rows, int splits) {
 
 void attend(const StepLaunch& launch, const StepView& step, const HeadShape& shape,
             const float* projected, const LayerCache& cache, float* parts, void* attended) {
-  cudnn::typed(launch.precision, [&]<class T>(T) {
+  typed(launch.precision, [&]<class T>(T) {
     cached(launch.cache, [&]<class Number>(Number) {
       start_attention<T, Number>(launch, step, shape, projected, cache, parts,
                                  static_cast<T*>(attended));

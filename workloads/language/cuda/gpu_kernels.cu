@@ -243,7 +243,7 @@ void draw(cudaStream_t stream, Precision precision, const Draw& numbers, std::in
   constexpr std::int64_t kMostBlocks = 132 * 8;
   const auto blocks =
       static_cast<unsigned int>(std::min(kMostBlocks, (count + kThreads - 1) / kThreads));
-  cudnn::typed(precision, [&]<class T>(T) {
+  typed(precision, [&]<class T>(T) {
     cuda::launch_kernel(stream, blocks, kThreads, draw_kernel<T>, numbers, count,
                         static_cast<T*>(to));
   });
@@ -251,7 +251,7 @@ void draw(cudaStream_t stream, Precision precision, const Draw& numbers, std::in
 
 void embed(const StepLaunch& launch, const StepView& step, const void* embedding, int width,
            float* x) {
-  cudnn::typed(launch.precision, [&]<class T>(T) {
+  typed(launch.precision, [&]<class T>(T) {
     launch_early(launch.stream, static_cast<unsigned int>(launch.rows), kThreads, embed_kernel<T>,
                  step, static_cast<const T*>(embedding), width, x);
   });
@@ -260,7 +260,7 @@ void embed(const StepLaunch& launch, const StepView& step, const void* embedding
 void normalise(const StepLaunch& launch, const StepView& step, bool last_rows, const float* x,
                const void* gains, int width, void* to) {
   const auto rows = static_cast<unsigned int>(last_rows ? launch.predictions : launch.rows);
-  cudnn::typed(launch.precision, [&]<class T>(T) {
+  typed(launch.precision, [&]<class T>(T) {
     launch_early(launch.stream, rows, kThreads, normalise_kernel<T>, step, last_rows, x,
                  static_cast<const T*>(gains), width, static_cast<T*>(to));
   });
@@ -268,7 +268,7 @@ void normalise(const StepLaunch& launch, const StepView& step, bool last_rows, c
 
 void gate(const StepLaunch& launch, const StepView& step, const float* gates, int width, void* to) {
   const dim3 blocks(blocks_of(width), static_cast<unsigned int>(launch.rows));
-  cudnn::typed(launch.precision, [&]<class T>(T) {
+  typed(launch.precision, [&]<class T>(T) {
     launch_early(launch.stream, blocks, kThreads, gate_kernel<T>, step, gates, width,
                  static_cast<T*>(to));
   });
@@ -281,7 +281,7 @@ void most_likely(const StepLaunch& launch, const StepView& step, const float* lo
 }
 
 void multiply_few_rows(cudaStream_t stream, Precision precision, const FewRows& product) {
-  cudnn::typed(precision, [&]<class T>(T) { start_few_rows<T>(stream, product); });
+  typed(precision, [&]<class T>(T) { start_few_rows<T>(stream, product); });
 }
 
 bool can_normalise_few_rows(Precision precision, int rows, std::int64_t k) {

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kTimedLayers = 8;  // of a large model they fill more than a cache
 constexpr int kRounds = 3;       // the fastest counts
+constexpr int kManyRows = 128;   // with so many, weights are read quickly beside the arithmetic
 
 int rows_of(const StepLaunch& launch, const Product& product) {
   return product.last_rows ? launch.predictions : launch.rows;
@@ -104,7 +105,8 @@ void GpuProducts::run_few(const StepLaunch& launch, const StepView& step, const 
 
 double GpuProducts::seconds(const Way& way, const StepLaunch& launch, const StepView& step,
                             const Product& product) {
-  const int layers = std::min(kTimedLayers, static_cast<int>(product.matrices.layers.size()));
+  const int wanted = rows_of(launch, product) < kManyRows ? kTimedLayers : 1;
+  const int layers = std::min(wanted, static_cast<int>(product.matrices.layers.size()));
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round <= kRounds; ++round) {
     begin_.record(stream_);

@@ -1,7 +1,10 @@
-// Threads of a warp, for the kernels of a decoder.
+// What the kernels of a decoder share: threads of a warp, and the precisions of weights.
 #pragma once
 
+#include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
+
+#include "workloads/engines/engine.h"
 
 namespace doetune::workloads::language {
 
@@ -11,6 +14,13 @@ constexpr int kWarp = 32;
 template <class T>
 __device__ T from_lane(T value, int mask) {
   return __shfl_xor_sync(0xFFFFFFFFU, value, mask);
+}
+
+/// Calls work(T{}) with the type of the weights' precision: fp32 or bf16.
+template <class Work>
+void typed(Precision precision, Work work) {
+  if (precision == Precision::bf16) return work(__nv_bfloat16{});
+  work(float{});
 }
 
 }  // namespace doetune::workloads::language
