@@ -50,7 +50,7 @@ hollow_out libcodec2.so.1.0
 hollow_out libicudata.so.72
 
 find "$bundle/bin" "$bundle/lib" -type f -exec strip --strip-unneeded {} +
-tar -C "$scratch" --owner=0 --group=0 --sort=name -cf - doetune-gpu | xz --x86 --lzma2=preset=${DOETUNE_BUNDLE_PRESET:-9e} >"$archive"
+tar -C "$scratch" --owner=0 --group=0 --sort=name -cf - doetune-gpu | xz --x86 --lzma2=preset=9e >"$archive"
 bytes=$(stat -c %s -- "$archive")
 echo "$archive: $((bytes / 1000000)) MB"
 [ "$bytes" -le "$max_bytes" ] || { echo "bundle.sh: more than $((max_bytes / 1000000)) MB" >&2; exit 1; }

@@ -146,7 +146,8 @@ class Peer:
             self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=errors, text=True, start_new_session=True,
                                             env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "2"})
-        threading.Thread(target=self.read, daemon=True).start()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
 
     def read(self):
         for line in self.process.stdout:
@@ -177,6 +178,9 @@ class Peer:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        self.reader.join()
+        self.process.stdin.close()
+        self.process.stdout.close()
 
 
 def run_logged(command, log, limit, text, environment):

@@ -3,6 +3,7 @@
 
 usage: test_gpu_session.py SOURCE_TREE
 """
+import importlib
 import json
 import pathlib
 import subprocess
@@ -27,6 +28,11 @@ echo '{"device": "a card", "network": "'$2'", "batch": '$4', "resident_images_pe
        "floats_images_per_s": 90, "pictures_images_per_s": 80, "pictures_in_turn_images_per_s": 40,
        "device_bytes": 1048576, "prepared_s": 0.1}' | tr -d '\\n'
 """
+
+
+def session_module():
+    sys.path.insert(0, str(RUN.parent))
+    return importlib.import_module("run")
 
 
 class GpuSession(unittest.TestCase):
@@ -77,6 +83,25 @@ class GpuSession(unittest.TestCase):
         self.assertIn("libcudnn.so.9", steps["list test_workloads_cuda_engine"]["error"])
         self.assertIn("test_workloads_cuda_training", steps["list test_workloads_cuda_training"]["error"])  # there is none
         self.assertNotIn("error", steps["smoke"])
+
+    def test_kernels_are_added_up(self):
+        table = ('{"batch": 1, "of": "the program, not the profiler"}\n"ID","Kernel Name","time","bytes"\n"","","ns","byte"\n'
+                 '"0","copy","1,500","10"\n"1","add","2,000","1"\n"2","copy","1,000","5"\n')
+        self.assertEqual(session_module().kernels(table, ["time", "bytes"]), [["copy", 2, 2500, 15], ["add", 1, 2000, 1]])
+        self.assertEqual(session_module().kernels("no table", ["time"]), [])
+
+    def test_a_peer_waits_until_it_is_asked(self):
+        text = "print('loading'); print('ready', flush=True); print('{\"images_per_s\": %d}' % len(input()), flush=True); input()"
+        peer = session_module().Peer([sys.executable, "-c", text], self.folder / "peer.log")
+        peer.wait_until_ready(20)
+        self.assertEqual(peer.ask(20), [{"images_per_s": 0}])
+        self.assertIsNotNone(peer.process.poll())
+
+    def test_a_peer_that_fails_has_no_rows(self):
+        peer = session_module().Peer([sys.executable, "-c", "import sys; sys.exit('no GPU')"], self.folder / "peer.log")
+        peer.wait_until_ready(20)
+        self.assertEqual(peer.ask(20), [])
+        self.assertEqual((self.folder / "peer.log").read_text(), "no GPU\n")
 
     def test_no_time(self):
         steps = self.session("--parts", "smoke", "timings", "--budget", "0", expect=1)

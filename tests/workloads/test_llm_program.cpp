@@ -86,6 +86,14 @@ TEST_CASE("a model that cannot run here ends with code 77 and the reason", "[pro
              Contains("not enough memory for the weights and the caches"));
 }
 
+TEST_CASE("a model without a GPU to run on ends with code 77 and the reason", "[program]") {
+  const ProgramDirectory scratch;
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  const std::string why = failure(scratch, with(kSmall, {"--device", "cuda"}), 77);
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  CHECK_THAT(why, Contains("GPU") || Contains("CUDA engine"));
+}
+
 TEST_CASE("numbers that do not fit each other are invalid inputs", "[program]") {
   const ProgramDirectory scratch;
   CHECK_THAT(failure(scratch, with(kSmall, {"--kv_heads", "3"}), 2),

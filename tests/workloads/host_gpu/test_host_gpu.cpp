@@ -9,6 +9,7 @@
 #include "workloads/engines/cudnn/cudnn_engine.h"
 #include "workloads/engines/cudnn/cudnn_network.h"
 #include "workloads/engines/training.h"
+#include "workloads/language/cuda/gpu_model.h"
 #include "workloads/networks/weights.h"
 
 using namespace doetune;
@@ -135,6 +136,14 @@ TEST_CASE("whatever an executor cannot create for lack of memory, the settings d
           made->gradients(2);
           made->evaluate(2);
         }) > 20);
+  CHECK(creations_of([] {
+          constexpr DecoderShape kShape{1, 32, 2, 1, 32, 33, 64, 1e4, true};
+          const auto model = make_gpu_language_model(kShape, 3, Precision::fp32);
+          const std::vector<int> tokens{1, 2, 3}, blocks{0};
+          std::vector<int> next(1);
+          model->decoder({CacheType::bf16, 16, 4, 8, 2, 1})
+              ->step(std::vector<Segment>{{tokens, 0, blocks}}, next);
+        }) > 15);
 }
 
 // -- choice of engines ----------------------------------------------------------------------------

@@ -129,9 +129,11 @@ __global__ void rotate_and_keep_kernel(StepView step, HeadShape shape, const flo
     rotate(pairs, turns + static_cast<std::int64_t>(at.position) * (width / 2), width, lane);
   if (head < shape.heads) return write_pairs(pairs, 1, width, lane, mine);
   const int kv_head = (head - shape.heads) % shape.kv_heads;
-  const int slot = at.position % cache.block_size;
-  const Place<Number> place = place_of<Number>(
-      cache, shape, step.blocks[at.table + at.position / cache.block_size], kv_head);
+  const auto position = static_cast<std::uint32_t>(at.position);
+  const std::uint32_t block = cache.block_of(position);
+  const std::uint32_t slot = position - block * cache.block_size;
+  const Place<Number> place =
+      place_of<Number>(cache, shape, step.blocks[at.table + block], kv_head);
   keep(pairs, width, lane, (is_value ? place.values : place.keys) + slot * width,
        place.scales + (is_value ? cache.block_size : 0) + slot);
 }
@@ -246,11 +248,11 @@ __global__ void __launch_bounds__(kThreads)
     for (int p = 0; p < kAtOnce; ++p) {
       // Beyond the end the last position is read again, and left out below.
       const int mine = start + p * teams + my_team;
-      const int position = mine < end ? mine : end - 1;
-      const Place<Number> place = place_of<Number>(
-          attention.cache, shape, step.blocks[row.table + position / attention.cache.block_size],
-          task.kv_head);
-      const int slot = position % attention.cache.block_size;
+      const auto position = static_cast<std::uint32_t>(mine < end ? mine : end - 1);
+      const std::uint32_t block = attention.cache.block_of(position);
+      const std::uint32_t slot = position - block * attention.cache.block_size;
+      const Place<Number> place =
+          place_of<Number>(attention.cache, shape, step.blocks[row.table + block], task.kv_head);
       if (active) {
         keys[p] =
             *reinterpret_cast<const Elements<Number>*>(place.keys + slot * shape.width + first);

@@ -15,8 +15,8 @@ using cudnn::check;
 using cudnn::DeviceBuffer;
 
 constexpr int kMostRows = 65535;        // of a launch
-constexpr int kWantedBlocks = 4 * 132;  // of the attention: what keeps an H100 busy
-constexpr int kLeastPart = 64;          // positions of a part of a sequence
+constexpr int kWantedBlocks = 8 * 132;  // of the attention: what keeps an H100 busy
+constexpr int kLeastPart = 32;          // positions of a part of a sequence
 constexpr const char* kActivations = "the activations";
 
 DeviceBuffer numbers(std::int64_t rows, std::int64_t width, int bytes) {
@@ -265,7 +265,9 @@ void GpuDecoder::submit_layer(const StepLaunch& launch, int layer) const {
 }
 
 LayerCache GpuDecoder::cache(int layer) const {
-  return {cache_.at(layer * layer_bytes_), head_bytes_, options_.block_size};
+  const auto size = static_cast<std::uint32_t>(options_.block_size);
+  const auto reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + size - 1) / size);
+  return {cache_.at(layer * layer_bytes_), head_bytes_, size, reciprocal};
 }
 
 }  // namespace doetune::workloads::language

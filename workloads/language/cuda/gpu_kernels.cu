@@ -45,21 +45,48 @@ __device__ float block_sum(float value) {
   return total;
 }
 
+/// Four numbers.
+template <class T>
+struct alignas(4 * sizeof(T)) Four {
+  T values[4];
+};
+
+/// A thread keeps its part of the row, as one block has a row that others wait for.
 template <class T>
 __global__ void normalise_kernel(StepView step, bool last_rows, const float* x, const T* gains,
                                  int width, T* to) {
+  constexpr int kKept = 8;  // fours of a thread, of rows of up to 8192 numbers
   const int i = static_cast<int>(blockIdx.x);
+  const int fours = width / 4;
+  const auto first = static_cast<int>(threadIdx.x);
   wait_for_previous();
   if (i >= (last_rows ? step.header->predictions : step.header->rows)) return;
-  const float* from = x + static_cast<std::int64_t>(last_rows ? step.last[i] : i) * width;
-  const auto first = static_cast<int>(threadIdx.x);
+  const auto* from = reinterpret_cast<const Four<float>*>(
+      x + static_cast<std::int64_t>(last_rows ? step.last[i] : i) * width);
+  const auto* gain = reinterpret_cast<const Four<T>*>(gains);
+  Four<float> kept[kKept];
   float squares = 0;
-  for (int j = first; j < width; j += kThreads) squares += from[j] * from[j];
-  const float mean = block_sum(squares) / static_cast<float>(width);
-  const float factor = 1 / sqrtf(mean + kNormEpsilon);
-  for (int j = first; j < width; j += kThreads)
-    to[static_cast<std::int64_t>(i) * width + j] =
-        from_float<T>(from[j] * factor * to_float(gains[j]));
+#pragma unroll
+  for (int k = 0; k < kKept; ++k)
+    if (first + k * kThreads < fours) {
+      kept[k] = from[first + k * kThreads];
+      for (const float value : kept[k].values) squares += value * value;
+    }
+  for (int j = first + kKept * kThreads; j < fours; j += kThreads)
+    for (const float value : from[j].values) squares += value * value;
+  const float factor = 1 / sqrtf(block_sum(squares) / static_cast<float>(width) + kNormEpsilon);
+  auto* out = reinterpret_cast<Four<T>*>(to + static_cast<std::int64_t>(i) * width);
+  const auto write = [&](int j, const Four<float>& values) {
+    const Four<T> by = gain[j];
+    Four<T> result;
+    for (int e = 0; e < 4; ++e)
+      result.values[e] = from_float<T>(values.values[e] * factor * to_float(by.values[e]));
+    out[j] = result;
+  };
+#pragma unroll
+  for (int k = 0; k < kKept; ++k)
+    if (first + k * kThreads < fours) write(first + k * kThreads, kept[k]);
+  for (int j = first + kKept * kThreads; j < fours; j += kThreads) write(j, from[j]);
 }
 
 template <class T>
@@ -103,12 +130,11 @@ __global__ void most_likely_kernel(StepView step, const float* logits, int vocab
 }
 
 // -- products of few rows -------------------------------------------------------------------------
-// A warp computes two outputs of all rows: the weights are read once, the inputs from the cache or
-// the shared memory of the multiprocessor.
+// A warp computes two outputs of all rows: the weights are read once, the inputs from the cache of
+// the multiprocessor.
 
-constexpr int kOutputs = 2;          // of a warp
-constexpr int kAhead = 4;            // vectors of each output's weights that a thread reads at once
-constexpr int kStagedBytes = 32768;  // of shared memory
+constexpr int kOutputs = 2;  // of a warp
+constexpr int kAhead = 4;    // vectors of each output's weights that a thread reads at once
 
 /// Weights that a thread reads at once.
 template <class T>
@@ -130,36 +156,10 @@ __device__ Ahead<T> read_ahead(const cudnn::Group<T>* const (&weights)[kOutputs]
   return ahead;
 }
 
-/// Puts norm(x, gains) of each row into shared memory. Every thread of the block must call it.
-template <class T>
-__device__ void stage(const FewRows& product, T* staged) {
-  __shared__ float sums[kMaxFewRows][kWarps];
-  const auto first = static_cast<int>(threadIdx.x);
-  for (int m = 0; m < product.rows; ++m) {
-    const float* x = product.x + static_cast<std::int64_t>(m) * product.k;
-    float squares = 0;
-    for (int j = first; j < product.k; j += kThreads) squares += x[j] * x[j];
-    for (int mask = kWarp / 2; mask > 0; mask /= 2) squares += from_lane(squares, mask);
-    if (threadIdx.x % kWarp == 0) sums[m][threadIdx.x / kWarp] = squares;
-  }
-  __syncthreads();
-  for (int m = 0; m < product.rows; ++m) {
-    float total = 0;
-    for (const float each : sums[m]) total += each;
-    const float factor = 1 / sqrtf(total / static_cast<float>(product.k) + kNormEpsilon);
-    const float* x = product.x + static_cast<std::int64_t>(m) * product.k;
-    for (int j = first; j < product.k; j += kThreads)
-      staged[m * product.k + j] =
-          from_float<T>(x[j] * factor * to_float(static_cast<const T*>(product.gains)[j]));
-  }
-  __syncthreads();
-}
-
 template <class T, int kRows>
 __global__ void few_rows_kernel(FewRows product) {
   constexpr int kSize = cudnn::Group<T>::kSize;
   using Vector = cudnn::Group<T>;
-  __shared__ Vector staged[kStagedBytes / sizeof(Vector)];
   const auto lane = static_cast<int>(threadIdx.x % kWarp);
   const int number = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x / kWarp);
   const bool is_gated = product.gated != nullptr;
@@ -179,11 +179,7 @@ __global__ void few_rows_kernel(FewRows product) {
   Ahead<T> ahead = read_ahead<T>(weights, lane, vectors);  // no kernel before writes weights
 
   wait_for_previous();
-  const Vector* from = static_cast<const Vector*>(product.from);
-  if (product.x != nullptr) {
-    stage<T>(product, reinterpret_cast<T*>(staged));
-    from = staged;
-  }
+  const auto* from = static_cast<const Vector*>(product.from);
   float sums[kRows][kOutputs] = {};
   for (int first = lane; first < vectors; first += kAhead * kWarp) {
     if (first != lane) ahead = read_ahead<T>(weights, first, vectors);
@@ -228,7 +224,6 @@ void start_few_rows(cudaStream_t stream, const FewRows& product) {
   const auto start = [&](auto kernel) { launch_early(stream, blocks, kThreads, kernel, product); };
   if (product.rows == 1) return start(few_rows_kernel<T, 1>);
   if (product.rows == 2) return start(few_rows_kernel<T, 2>);
-  if (product.rows <= 4) return start(few_rows_kernel<T, 4>);
   start(few_rows_kernel<T, kMaxFewRows>);
 }
 
@@ -282,10 +277,6 @@ void most_likely(const StepLaunch& launch, const StepView& step, const float* lo
 
 void multiply_few_rows(cudaStream_t stream, Precision precision, const FewRows& product) {
   typed(precision, [&]<class T>(T) { start_few_rows<T>(stream, product); });
-}
-
-bool can_normalise_few_rows(Precision precision, int rows, std::int64_t k) {
-  return rows <= kMaxFewRows && rows * k * bytes_of(precision) <= kStagedBytes;
 }
 
 }  // namespace doetune::workloads::language

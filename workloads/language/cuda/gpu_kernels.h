@@ -14,7 +14,7 @@ namespace doetune::workloads::language {
 
 inline constexpr int kMaxHeadWidth = 256;
 inline constexpr int kMaxSplits = 64;
-inline constexpr int kMaxFewRows = 8;  ///< of multiply_few_rows
+inline constexpr int kMaxFewRows = 4;  ///< of multiply_few_rows
 
 /// A token of a step.
 struct alignas(16) StepRow {
@@ -55,7 +55,12 @@ struct StepLaunch {
 struct LayerCache {
   std::byte* first = nullptr;
   std::int64_t head_bytes = 0;
-  int block_size = 0;
+  std::uint32_t block_size = 0;
+  std::uint32_t reciprocal = 0;  ///< 2^32 / block_size, rounded up: divides positions by it
+
+  __host__ __device__ std::uint32_t block_of(std::uint32_t position) const {
+    return static_cast<std::uint32_t>((std::uint64_t{position} * reciprocal) >> 32);
+  }
 };
 
 struct HeadShape {
@@ -108,13 +113,8 @@ struct FewRows {
   int k = 0;
   float* to = nullptr;
   bool add = false;
-  const float* x = nullptr;  ///< in place of `from`: norm(x, gains)
-  const void* gains = nullptr;
   void* gated = nullptr;  ///< in place of `to`: silu of the first n / 2, times the others
 };
 void multiply_few_rows(cudaStream_t stream, Precision precision, const FewRows& product);
-
-/// Whether multiply_few_rows can normalise so many rows of k numbers.
-bool can_normalise_few_rows(Precision precision, int rows, std::int64_t k);
 
 }  // namespace doetune::workloads::language

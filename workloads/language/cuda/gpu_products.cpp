@@ -72,35 +72,21 @@ void GpuProducts::multiply(const StepLaunch& launch, const StepView& step, const
 
 void GpuProducts::run(const Way& way, const StepLaunch& launch, const StepView& step,
                       const Product& product, int layer) const {
-  if (way.product == nullptr) return run_few(launch, step, product, layer);
   normalise_rows(launch, step, product, layer);
-  way.product->run(way.algorithm,
-                   {product.from, product.matrices.layers[static_cast<std::size_t>(layer)],
-                    product.to, workspace_.data()},
-                   stream_);
+  const void* weights = product.matrices.layers[static_cast<std::size_t>(layer)];
+  if (way.product == nullptr)
+    return multiply_few_rows(stream_, precision_,
+                             {.weights = weights,
+                              .from = product.from,
+                              .rows = rows_of(launch, product),
+                              .n = static_cast<int>(product.matrices.rows),
+                              .k = static_cast<int>(product.matrices.columns),
+                              .to = product.to,
+                              .add = product.add,
+                              .gated = product.gated});
+  way.product->run(way.algorithm, {product.from, weights, product.to, workspace_.data()}, stream_);
   if (product.gated != nullptr)
     gate(launch, step, product.to, static_cast<int>(product.matrices.rows / 2), product.gated);
-}
-
-void GpuProducts::run_few(const StepLaunch& launch, const StepView& step, const Product& product,
-                          int layer) const {
-  const auto at = static_cast<std::size_t>(layer);
-  FewRows few{.weights = product.matrices.layers[at],
-              .from = product.from,
-              .rows = rows_of(launch, product),
-              .n = static_cast<int>(product.matrices.rows),
-              .k = static_cast<int>(product.matrices.columns),
-              .to = product.to,
-              .add = product.add,
-              .gated = product.gated};
-  if (product.x != nullptr && !product.last_rows &&
-      can_normalise_few_rows(precision_, few.rows, product.matrices.columns)) {
-    few.x = product.x;
-    few.gains = product.gains[at];
-  } else {
-    normalise_rows(launch, step, product, layer);
-  }
-  multiply_few_rows(stream_, precision_, few);
 }
 
 double GpuProducts::seconds(const Way& way, const StepLaunch& launch, const StepView& step,

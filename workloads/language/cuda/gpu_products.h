@@ -53,8 +53,6 @@ class GpuProducts {
   std::vector<Way> ways(int rows, const Product& product) const;
   void run(const Way& way, const StepLaunch& launch, const StepView& step, const Product& product,
            int layer) const;
-  void run_few(const StepLaunch& launch, const StepView& step, const Product& product,
-               int layer) const;
   double seconds(const Way& way, const StepLaunch& launch, const StepView& step,
                  const Product& product);
 
