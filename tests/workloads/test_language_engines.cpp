@@ -179,6 +179,23 @@ TEST_CASE("logits after a long sequence are those of the reference", "[decoder]"
   }
 }
 
+TEST_CASE("in bf16, neighbouring tokens and heads that share keys are read at once", "[decoder]") {
+  if (no_device()) return;
+  // On a GPU by tensor cores: heads of 64 and 128 elements, one to three queries for each key.
+  for (const DecoderShape& shape : {DecoderShape{1, 192, 3, 1, 32, 67, 256, 1e5, true},
+                                    DecoderShape{1, 256, 2, 2, 32, 67, 256, 1e5, true}}) {
+    const auto weights = rounded(random_weights(shape, kSeed));
+    for (const CacheType cache : {CacheType::bf16, CacheType::int8})
+      for (const bool alone : {false, true}) {
+        const Setting setting{
+            .cache = cache, .block_size = 48, .precision = Precision::bf16, .last_alone = alone};
+        // Rounded activations change some of the rounded keys, by more where those have fewer bits.
+        CHECK(largest_difference(shape, setting, weights, {75, 1 + alone, 18}, cache) <
+              (cache == CacheType::int8 ? 3e-2 : 1e-2));
+      }
+  }
+}
+
 TEST_CASE("bf16 weights are the rounded weights", "[decoder]") {
   if (no_device()) return;
   const auto weights = random_weights(kGrouped, kSeed);

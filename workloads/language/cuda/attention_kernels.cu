@@ -1,8 +1,7 @@
-#include <algorithm>
+#include <type_traits>
 
-#include "workloads/engines/cudnn/kernel_tools.cuh"
-#include "workloads/language/cuda/gpu_kernels.h"
-#include "workloads/language/cuda/warp.cuh"
+#include "workloads/language/cuda/attention.cuh"
+#include "workloads/language/cuda/tile_attention.cuh"
 
 namespace doetune::workloads::language {
 namespace {
@@ -12,133 +11,8 @@ using cuda::wait_for_previous;
 using cudnn::from_float;
 using cudnn::to_float;
 
-constexpr int kWarps = 4;  // of a block
-constexpr int kThreads = kWarps * kWarp;
-constexpr int kLanePairs = kMaxHeadWidth / 2 / kWarp;  // pairs of elements of a lane
-constexpr float kLowest = -1e30F;  // below every score; finite, so that differences are numbers
-
 __device__ inline float to_float(std::int8_t value) { return static_cast<float>(value); }
 
-/// Numbers of a cache.
-template <class Number>
-__device__ Number kept(float value) {
-  return from_float<Number>(value);
-}
-template <>
-__device__ std::int8_t kept<std::int8_t>(float value) {
-  return static_cast<std::int8_t>(rintf(value));
-}
-
-/// A head's keys and values in a block.
-template <class Number>
-struct Place {
-  Number* keys;
-  Number* values;
-  float* scales;  // of the keys, then of the values
-};
-
-template <class Number>
-__device__ Place<Number> place_of(const LayerCache& cache, const HeadShape& shape, int block,
-                                  int kv_head) {
-  const std::int64_t numbers = static_cast<std::int64_t>(cache.block_size) * shape.width;
-  auto* keys = reinterpret_cast<Number*>(
-      cache.first +
-      (static_cast<std::int64_t>(block) * shape.kv_heads + kv_head) * cache.head_bytes);
-  return {keys, keys + numbers, reinterpret_cast<float*>(keys + 2 * numbers)};
-}
-
-// -- keeping keys and values ----------------------------------------------------------------------
-
-/// A lane's elements of a head: i and i + width / 2 for i = lane, lane + kWarp, ...
-struct LanePairs {
-  float first[kLanePairs];
-  float second[kLanePairs];
-};
-
-__device__ LanePairs read_pairs(const float* head, int width, int lane) {
-  LanePairs pairs{};
-#pragma unroll
-  for (int k = 0; k < kLanePairs; ++k) {
-    const int i = lane + k * kWarp;
-    if (i >= width / 2) continue;
-    pairs.first[k] = head[i];
-    pairs.second[k] = head[i + width / 2];
-  }
-  return pairs;
-}
-
-__device__ void rotate(LanePairs& pairs, const float2* turns, int width, int lane) {
-#pragma unroll
-  for (int k = 0; k < kLanePairs; ++k) {
-    const int i = lane + k * kWarp;
-    if (i >= width / 2) continue;
-    const float2 turn = turns[i];
-    const float a = pairs.first[k];
-    const float b = pairs.second[k];
-    pairs.first[k] = a * turn.x - b * turn.y;
-    pairs.second[k] = b * turn.x + a * turn.y;
-  }
-}
-
-template <class Number>
-__device__ void write_pairs(const LanePairs& pairs, float factor, int width, int lane, Number* to) {
-#pragma unroll
-  for (int k = 0; k < kLanePairs; ++k) {
-    const int i = lane + k * kWarp;
-    if (i >= width / 2) continue;
-    to[i] = kept<Number>(pairs.first[k] * factor);
-    to[i + width / 2] = kept<Number>(pairs.second[k] * factor);
-  }
-}
-
-/// Every lane of the warp must call it.
-template <class Number>
-__device__ void keep(const LanePairs& pairs, int width, int lane, Number* to, float* scale) {
-  float factor = 1;
-  if constexpr (sizeof(Number) == 1) {
-    constexpr float kLargest = 127;
-    float largest = 0;
-    for (int k = 0; k < kLanePairs; ++k)
-      largest = fmaxf(largest, fmaxf(fabsf(pairs.first[k]), fabsf(pairs.second[k])));
-    for (int mask = kWarp / 2; mask > 0; mask /= 2)
-      largest = fmaxf(largest, from_lane(largest, mask));
-    const float unit = largest > 0 ? largest / kLargest : 1;
-    if (lane == 0) *scale = unit;
-    factor = 1 / unit;
-  }
-  write_pairs(pairs, factor, width, lane, to);
-}
-
-/// A warp for each head of a row: queries, keys, values.
-template <class Number>
-__global__ void rotate_and_keep_kernel(StepView step, HeadShape shape, const float2* turns,
-                                       float* projected, LayerCache cache) {
-  const int row = static_cast<int>(blockIdx.x);
-  const int head = static_cast<int>(blockIdx.y) * kWarps + static_cast<int>(threadIdx.x) / kWarp;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  wait_for_previous();
-  if (row >= step.header->rows || head >= shape.heads + 2 * shape.kv_heads) return;
-  const StepRow at = step.rows[row];
-  const int width = shape.width;
-  float* mine =
-      projected +
-      (static_cast<std::int64_t>(row) * (shape.heads + 2 * shape.kv_heads) + head) * width;
-  LanePairs pairs = read_pairs(mine, width, lane);
-  const bool is_value = head >= shape.heads + shape.kv_heads;
-  if (!is_value)
-    rotate(pairs, turns + static_cast<std::int64_t>(at.position) * (width / 2), width, lane);
-  if (head < shape.heads) return write_pairs(pairs, 1, width, lane, mine);
-  const int kv_head = (head - shape.heads) % shape.kv_heads;
-  const auto position = static_cast<std::uint32_t>(at.position);
-  const std::uint32_t block = cache.block_of(position);
-  const std::uint32_t slot = position - block * cache.block_size;
-  const Place<Number> place =
-      place_of<Number>(cache, shape, step.blocks[at.table + block], kv_head);
-  keep(pairs, width, lane, (is_value ? place.values : place.keys) + slot * width,
-       place.scales + (is_value ? cache.block_size : 0) + slot);
-}
-
-// -- attention ------------------------------------------------------------------------------------
 // A team of threads of a warp reads a key or value, eight elements a thread, for up to kQueries
 // queries that share it; the teams of a block read positions in turn, and are joined at the end.
 
@@ -204,10 +78,10 @@ __device__ void join_teams(Sums (&sums)[kQueries], int team) {
 }
 
 template <class T, class Number, int kQueries>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kAttentionThreads)
     attention_kernel(StepView step, Attention attention, const float* projected, float* parts,
                      T* attended) {
-  __shared__ float joined[kWarps][kQueries][kMaxHeadWidth + 2];
+  __shared__ Joined<kQueries, kMaxHeadWidth> joined;
   const HeadShape& shape = attention.shape;
   const Task task = task_of<kQueries>(attention, static_cast<int>(blockIdx.x));
   wait_for_previous();
@@ -232,12 +106,10 @@ __global__ void __launch_bounds__(kThreads)
       query[q][i] = query_row[(task.first_head + q) * shape.width + first + i] * scale;
   }
 
-  const int limit = row.position + 1;
-  const int teams = kThreads / attention.team;
+  const int teams = kAttentionThreads / attention.team;
   const int round = teams * kAtOnce;
-  const int each = ((limit + attention.splits - 1) / attention.splits + round - 1) / round * round;
-  const int begin = static_cast<int>(blockIdx.y) * each;
-  const int end = begin + each < limit ? begin + each : limit;
+  const auto [begin, end] =
+      part_of(row.position + 1, attention.splits, static_cast<int>(blockIdx.y), round);
   const int my_team = static_cast<int>(threadIdx.x) / attention.team;
   for (int start = begin; start < end; start += round) {
     Elements<Number> keys[kAtOnce];
@@ -302,29 +174,10 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   for (int q = 0; q < task.heads; ++q) {
-    float largest = kLowest;
-    for (int w = 0; w < kWarps; ++w) largest = fmaxf(largest, joined[w][q][kMaxHeadWidth]);
-    float factor[kWarps];
-    float weight = 0;
-    for (int w = 0; w < kWarps; ++w) {
-      factor[w] = exp2f(joined[w][q][kMaxHeadWidth] - largest);
-      weight += factor[w] * joined[w][q][kMaxHeadWidth + 1];
-    }
     const std::int64_t head =
         static_cast<std::int64_t>(task.row) * shape.heads + task.first_head + q;
-    float* part = parts + (head * attention.splits + blockIdx.y) * (shape.width + 2);
-    for (int i = static_cast<int>(threadIdx.x); i < shape.width; i += kThreads) {
-      float value = 0;
-      for (int w = 0; w < kWarps; ++w) value += factor[w] * joined[w][q][i];
-      if (attention.splits == 1)
-        attended[head * shape.width + i] = from_float<T>(value / weight);
-      else
-        part[i] = value;
-    }
-    if (attention.splits > 1 && threadIdx.x == 0) {
-      part[shape.width] = largest;
-      part[shape.width + 1] = weight;
-    }
+    finish<T, kQueries, kMaxHeadWidth>(joined, q, shape.width, attention.splits, head, parts,
+                                       attended);
   }
 }
 
@@ -339,7 +192,7 @@ __global__ void join_parts_kernel(StepView step, HeadShape shape, int splits, co
   float largest = kLowest;
   for (int s = 0; s < splits; ++s)
     largest = fmaxf(largest, mine[s * (shape.width + 2) + shape.width]);
-  for (int i = static_cast<int>(threadIdx.x); i < shape.width; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < shape.width; i += kAttentionThreads) {
     float value = 0;
     float weight = 0;
     for (int s = 0; s < splits; ++s) {
@@ -350,14 +203,6 @@ __global__ void join_parts_kernel(StepView step, HeadShape shape, int splits, co
     }
     attended[head * shape.width + i] = from_float<T>(value / weight);
   }
-}
-
-/// Calls work(Number{}) with the type of the cache's numbers.
-template <class Work>
-void cached(CacheType type, Work work) {
-  if (type == CacheType::bf16) return work(__nv_bfloat16{});
-  if (type == CacheType::int8) return work(std::int8_t{});
-  work(float{});
 }
 
 template <class T, class Number>
@@ -371,8 +216,8 @@ void start_attention(const StepLaunch& launch, const StepView& step, const HeadS
     const dim3 blocks(
         static_cast<unsigned int>(launch.rows * shape.kv_heads * attention.query_groups),
         static_cast<unsigned int>(launch.splits));
-    launch_early(launch.stream, blocks, kThreads, attention_kernel<T, Number, kQueries>, step,
-                 attention, projected, parts, attended);
+    launch_early(launch.stream, blocks, kAttentionThreads, attention_kernel<T, Number, kQueries>,
+                 step, attention, projected, parts, attended);
   };
   if (group == 1) return start(std::integral_constant<int, 1>{});
   if (group == 2) return start(std::integral_constant<int, 2>{});
@@ -380,17 +225,6 @@ void start_attention(const StepLaunch& launch, const StepView& step, const HeadS
 }
 
 }  // namespace
-
-void rotate_and_keep(const StepLaunch& launch, const StepView& step, const HeadShape& shape,
-                     const float2* turns, float* projected, const LayerCache& cache) {
-  const int heads = shape.heads + 2 * shape.kv_heads;
-  const dim3 blocks(static_cast<unsigned int>(launch.rows),
-                    static_cast<unsigned int>((heads + kWarps - 1) / kWarps));
-  cached(launch.cache, [&]<class Number>(Number) {
-    launch_early(launch.stream, blocks, kThreads, rotate_and_keep_kernel<Number>, step, shape,
-                 turns, projected, cache);
-  });
-}
 
 std::int64_t attention_bytes(const HeadShape& shape, int rows, int splits) {
   return std::int64_t{rows} * shape.heads * splits * (shape.width + 2) *
@@ -400,13 +234,16 @@ std::int64_t attention_bytes(const HeadShape& shape, int rows, int splits) {
 void attend(const StepLaunch& launch, const StepView& step, const HeadShape& shape,
             const float* projected, const LayerCache& cache, float* parts, void* attended) {
   typed(launch.precision, [&]<class T>(T) {
-    cached(launch.cache, [&]<class Number>(Number) {
-      start_attention<T, Number>(launch, step, shape, projected, cache, parts,
-                                 static_cast<T*>(attended));
-    });
+    if (has_tiles(launch.precision, launch.cache, shape))
+      attend_tiles(launch, step, shape, projected, cache, parts, attended);
+    else
+      cached(launch.cache, [&]<class Number>(Number) {
+        start_attention<T, Number>(launch, step, shape, projected, cache, parts,
+                                   static_cast<T*>(attended));
+      });
     if (launch.splits > 1)
-      launch_early(launch.stream, static_cast<unsigned int>(launch.rows * shape.heads), kThreads,
-                   join_parts_kernel<T>, step, shape, launch.splits, parts,
+      launch_early(launch.stream, static_cast<unsigned int>(launch.rows * shape.heads),
+                   kAttentionThreads, join_parts_kernel<T>, step, shape, launch.splits, parts,
                    static_cast<T*>(attended));
   });
 }

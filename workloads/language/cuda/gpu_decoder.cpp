@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "workloads/engines/cudnn/device_memory.h"
+#include "workloads/language/continuous_batch.h"
+#include "workloads/language/cuda/tile_attention.cuh"
 
 namespace doetune::workloads::language {
 namespace {
@@ -69,17 +71,41 @@ int splits_for(int blocks, int longest) {
       kMaxSplits);
 }
 
-/// The most bytes of parts that any launch needs.
+/// The most bytes of parts that any launch needs: with the fewest blocks for its rows.
 std::int64_t most_parts(const HeadShape& heads, int max_rows, int positions) {
   std::int64_t most = 0;
   for (int count = 1; count <= max_rows; ++count) {
-    const int rows = padded(count);
-    const int splits = splits_for(rows * heads.kv_heads, positions);
+    const int tiles = padded((count + tile_rows(heads) - 1) / tile_rows(heads));
+    const int splits = splits_for(tiles * heads.kv_heads, positions);
     if (splits == 1) break;
-    most = std::max(most, attention_bytes(heads, rows, splits));
+    most = std::max(most, attention_bytes(heads, padded(count), splits));
   }
   return most;
 }
+
+/// The parts of a step in memory, one after another. Of the blocks, which are last, only those in
+/// use are copied.
+class StepMemory {
+ public:
+  StepMemory(void* first, int rows, int predictions)
+      : first_(static_cast<std::byte*>(first)), rows_(rows), predictions_(predictions) {}
+
+  StepHeader* header() const { return reinterpret_cast<StepHeader*>(first_); }
+  StepRow* rows() const { return reinterpret_cast<StepRow*>(header() + 1); }
+  StepTile* tiles() const { return reinterpret_cast<StepTile*>(rows() + rows_); }
+  int* last() const { return reinterpret_cast<int*>(tiles() + rows_); }
+  int* blocks() const { return last() + predictions_; }
+  std::int64_t bytes(int used_blocks) const {
+    return static_cast<std::int64_t>(sizeof(StepHeader)) +
+           rows_ * static_cast<std::int64_t>(sizeof(StepRow) + sizeof(StepTile)) +
+           (std::int64_t{predictions_} + used_blocks) * static_cast<std::int64_t>(sizeof(int));
+  }
+
+ private:
+  std::byte* first_;
+  int rows_;
+  int predictions_;
+};
 
 }  // namespace
 
@@ -99,10 +125,7 @@ GpuDecoder::GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Pre
       layer_bytes_(head_bytes_ * shape.kv_heads * options.blocks),
       cache_(layer_bytes_ * shape.layers, "the cache"),
       turns_(turns_of(shape)),
-      given_(static_cast<std::int64_t>(sizeof(StepHeader)) +
-             max_predictions_ * static_cast<std::int64_t>(sizeof(int)) +
-             max_rows_ * static_cast<std::int64_t>(sizeof(StepRow)) +
-             options.blocks * static_cast<std::int64_t>(sizeof(int))),
+      given_(StepMemory(nullptr, max_rows_, max_predictions_).bytes(options.blocks)),
       step_(given_.bytes(), "a step"),
       next_(max_predictions_ * static_cast<std::int64_t>(sizeof(int))),
       x_(floats(max_rows_, shape.width)),
@@ -160,7 +183,7 @@ void GpuDecoder::step(std::span<const Segment> segments, std::span<int> next) {
   const cudnn::CapturedGraph& work = graph(size);
   cudnn::copy_async(given_.data(), step_.data(), gather(segments), stream_);
   work.launch(stream_);
-  const int predictions = std::get<1>(size);
+  const int predictions = std::get<2>(size);
   cudnn::copy_async(chosen_.data(), next_.data(), predictions * std::int64_t{sizeof(int)}, stream_);
   stream_.wait();
   const int* chosen = next_.as<int>().data();
@@ -179,50 +202,53 @@ std::span<const float> GpuDecoder::logits(int i) const {
 }
 
 std::int64_t GpuDecoder::gather(std::span<const Segment> segments) {
-  auto* header = static_cast<StepHeader*>(given_.data());
-  *header = {};
-  auto* last = reinterpret_cast<int*>(header + 1);
-  auto* rows = reinterpret_cast<StepRow*>(last + max_predictions_);
-  auto* blocks = reinterpret_cast<int*>(rows + max_rows_);
+  const StepMemory to(given_.data(), max_rows_, max_predictions_);
+  StepHeader& header = *to.header();
+  header = {};
   int table = 0;
   for (const Segment& segment : segments) {
+    const auto count = static_cast<int>(segment.tokens.size());
+    for (int i = 0; i < count; i += tile_rows(heads_))
+      to.tiles()[header.tiles++] = {header.rows + i, std::min(tile_rows(heads_), count - i)};
     int position = segment.position;
-    for (const int token : segment.tokens) rows[header->rows++] = {token, position++, table, 0};
-    const int used = (position + options_.block_size - 1) / options_.block_size;
-    std::ranges::copy(segment.blocks.first(static_cast<std::size_t>(used)), blocks + table);
+    for (const int token : segment.tokens) to.rows()[header.rows++] = {token, position++, table, 0};
+    const int used = blocks_for(position, options_.block_size);
+    std::ranges::copy(segment.blocks.first(static_cast<std::size_t>(used)), to.blocks() + table);
     table += used;
-    if (segment.predict) last[header->predictions++] = header->rows - 1;
+    if (segment.predict) to.last()[header.predictions++] = header.rows - 1;
   }
-  return reinterpret_cast<std::byte*>(blocks + table) - static_cast<std::byte*>(given_.data());
+  return to.bytes(table);
 }
 
 StepView GpuDecoder::view() const {
-  const auto* header = static_cast<const StepHeader*>(step_.data());
-  const auto* last = reinterpret_cast<const int*>(header + 1);
-  const auto* rows = reinterpret_cast<const StepRow*>(last + max_predictions_);
-  return {header, last, rows, reinterpret_cast<const int*>(rows + max_rows_)};
+  const StepMemory at(step_.data(), max_rows_, max_predictions_);
+  return {at.header(), at.rows(), at.tiles(), at.last(), at.blocks()};
 }
 
 GpuDecoder::Size GpuDecoder::size_of(std::span<const Segment> segments) const {
   int tokens = 0;
+  int tiles = 0;
   int predictions = 0;
   int longest = 0;
   for (const Segment& segment : segments) {
     const auto count = static_cast<int>(segment.tokens.size());
     tokens += count;
+    tiles += (count + tile_rows(heads_) - 1) / tile_rows(heads_);
     predictions += segment.predict;
     longest = std::max(longest, segment.position + count);
   }
   const int rows = padded(tokens);
-  return {rows, predictions == 0 ? 0 : padded(predictions),
-          splits_for(rows * shape_.kv_heads, longest)};
+  tiles = padded(tiles);
+  const bool tiled = has_tiles(precision_, options_.cache, heads_);
+  return {rows, tiled ? tiles : 0, predictions == 0 ? 0 : padded(predictions),
+          splits_for((tiled ? tiles : rows) * shape_.kv_heads, longest)};
 }
 
 const cudnn::CapturedGraph& GpuDecoder::graph(const Size& size) {
   if (const auto found = graphs_.find(size); found != graphs_.end()) return found->second;
   const cudnn::Preparation alone;
-  const auto [rows, predictions, splits] = size;
-  const StepLaunch launch{stream_, rows, predictions, splits, precision_, options_.cache};
+  const auto [rows, tiles, predictions, splits] = size;
+  const StepLaunch launch{stream_, rows, predictions, tiles, splits, precision_, options_.cache};
   choose(launch);
   check(cudaMemsetAsync(step_.data(), 0, sizeof(StepHeader), stream_), "clearing a step");
   submit(launch);  // of no rows: loads the kernels
@@ -232,7 +258,7 @@ const cudnn::CapturedGraph& GpuDecoder::graph(const Size& size) {
 /// Chooses the ways of products, with a step of as many rows of the first sequence's first token.
 void GpuDecoder::choose(const StepLaunch& launch) {
   auto* header = static_cast<StepHeader*>(given_.data());
-  *header = {launch.rows, launch.predictions, {}};
+  *header = {launch.rows, launch.predictions, 0, 0};
   check(cudaMemsetAsync(step_.data(), 0, static_cast<std::size_t>(step_.bytes()), stream_),
         "clearing a step");
   cudnn::copy_async(header, step_.data(), sizeof(StepHeader), stream_);

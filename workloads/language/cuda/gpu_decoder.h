@@ -40,8 +40,8 @@ class GpuDecoder final : public Decoder {
   std::int64_t cache_bytes() const override { return cache_.bytes(); }
 
  private:
-  /// Rows, predictions and splits of a graph.
-  using Size = std::tuple<int, int, int>;
+  /// Rows, tiles, predictions and splits of a graph.
+  using Size = std::tuple<int, int, int, int>;
 
   /// Fills in the step, and returns the number of bytes.
   std::int64_t gather(std::span<const Segment> segments);

@@ -28,15 +28,23 @@ struct alignas(16) StepRow {
 struct alignas(16) StepHeader {
   int rows;
   int predictions;
-  int unused[2];
+  int tiles;
+  int unused;
+};
+
+/// Consecutive rows of a sequence, whose queries are multiplied by the same keys at once.
+struct StepTile {
+  int first;
+  int count;
 };
 
 /// What a step is given, in the memory of the GPU. A captured graph reads it anew at each launch,
 /// so that steps of different sizes share one: what lies beyond the step's rows is left out.
 struct StepView {
   const StepHeader* header;
-  const int* last;  ///< row before each prediction
   const StepRow* rows;
+  const StepTile* tiles;
+  const int* last;    ///< row before each prediction
   const int* blocks;  ///< of all sequences
 };
 
@@ -45,6 +53,7 @@ struct StepLaunch {
   cudaStream_t stream = nullptr;
   int rows = 0;
   int predictions = 0;
+  int tiles = 0;
   int splits = 1;         ///< parts into which each sequence is divided for the attention
   Precision precision{};  ///< of weights, and of what is multiplied by them
   CacheType cache{};
@@ -85,6 +94,14 @@ void normalise(const StepLaunch& launch, const StepView& step, bool last_rows, c
 /// and the values in the cache. `turns`: for each position and pair of elements, cosine and sine.
 void rotate_and_keep(const StepLaunch& launch, const StepView& step, const HeadShape& shape,
                      const float2* turns, float* projected, const LayerCache& cache);
+
+/// The rows of a tile: with the heads that share a head of keys, as many queries as a tensor core
+/// multiplies at once.
+__host__ __device__ constexpr int tile_rows(const HeadShape& shape) {
+  int rows = 16;
+  for (int heads = 1; heads < shape.heads / shape.kv_heads && rows > 1; heads *= 2) rows /= 2;
+  return rows;
+}
 
 /// Bytes that the parts of sequences need.
 std::int64_t attention_bytes(const HeadShape& shape, int rows, int splits);

@@ -1,0 +1,16 @@
+// Attention by tensor cores: queries of neighbouring rows and of heads that share keys, at once.
+#pragma once
+
+#include "workloads/language/cuda/gpu_kernels.h"
+
+namespace doetune::workloads::language {
+
+/// Whether attend_tiles has this attention: queries and weights of the attention in bf16, as
+/// weights are then, a cache of bf16 or int8, and heads of 64 or 128 elements.
+bool has_tiles(Precision precision, CacheType cache, const HeadShape& shape);
+
+/// See attend.
+void attend_tiles(const StepLaunch& launch, const StepView& step, const HeadShape& shape,
+                  const float* projected, const LayerCache& cache, float* parts, void* attended);
+
+}  // namespace doetune::workloads::language
