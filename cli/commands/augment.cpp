@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/analysis.h"
 #include "analysis/format.h"
 #include "base/json_format.h"
@@ -22,16 +24,17 @@ const std::vector<std::string> kExtending{
     "d-optimal", "i-optimal",     "a-optimal", "compound-optimal",
     "g-optimal", "space-filling", "sobol"};
 
-/// The study's region, without settings that are likelier to fail than to complete.
+/// The study's region, without settings that are less likely to complete than the study wants.
 doe::Region region_of(const study::StudyDirectory& directory) {
   const auto feasibility = analysis::completion_model(directory);
   if (!feasibility) return directory.study.region;
-  constexpr double kEvenChance = 0.5;
+  const double wanted = directory.study.feasibility;
   return directory.study.region.where(
-      [feasibility, &factors = directory.study.factors](const std::vector<double>& natural) {
-        return feasibility->probability(doe::coded_point(factors, natural)) >= kEvenChance;
+      [feasibility, wanted,
+       &factors = directory.study.factors](const std::vector<double>& natural) {
+        return feasibility->probability(doe::coded_point(factors, natural)) >= wanted;
       },
-      "a run is likelier to fail than to complete");
+      fmt::format("a run completes with a probability of less than {}", analysis::percent(wanted)));
 }
 
 study::Augmentation augmentation_of(const Options& options,
@@ -113,7 +116,7 @@ void describe_augment(Options& options) {
 int command_augment(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
-  study::StudyDirectory directory = open_study(options);
+  study::StudyDirectory directory = open_for_runs(options);
   say_warnings(study::read_journal(directory).warnings);
   const int before = static_cast<int>(directory.plan.runs.size());
   const std::size_t notes_before = directory.plan.notes.size();
@@ -130,6 +133,12 @@ int command_augment(const Command& command, const Arguments& arguments) {
     fmt::print("\n{} {} {}\n",
                analysis::count_of(static_cast<int>(directory.plan.runs.size()) - before, "run"),
                options.has("dry-run") ? "would be added to" : "added to", directory.path.string());
+    const auto counted = std::count_if(directory.plan.runs.begin(), directory.plan.runs.end(),
+                                       [](const auto& run) { return run.validates(); });
+    if (options.has("include-confirmation") && counted > 0) {
+      fmt::print("{} counted as of the design: `doetune fit --with-confirmation` fits them too\n",
+                 analysis::count_of(static_cast<int>(counted), "confirmation or baseline run"));
+    }
     if (directory.plan.search) print_search(*directory.plan.search);
     for (std::size_t i = notes_before; i < directory.plan.notes.size(); ++i) {
       fmt::print("note: {}\n", directory.plan.notes[i]);

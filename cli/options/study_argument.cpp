@@ -9,6 +9,8 @@
 
 #include "base/nearest_name.h"
 #include "doe/response.h"
+#include "study/argument_template.h"
+#include "study/directory/original_file.h"
 #include "study/error.h"
 #include "study/file/yaml.h"
 
@@ -167,6 +169,15 @@ std::filesystem::path given_directory(const Options& options) {
 
 study::StudyDirectory open_study(const Options& options) {
   return study::open_directory(given_directory(options));
+}
+
+study::StudyDirectory open_for_runs(const Options& options) {
+  study::StudyDirectory directory = open_study(options);
+  if (const auto changed = study::changed_runs(directory)) {
+    throw UsageError(fmt::format("{}; `touch {}` goes on with the plan as it is", *changed,
+                                 study::shell_quoted((directory.path / "study.yaml").string())));
+  }
+  return directory;
 }
 
 void add_fit_options(Options& options) {

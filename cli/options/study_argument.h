@@ -16,6 +16,10 @@ std::filesystem::path given_directory(const Options& options);
 /// Opens the study directory named by DIR, by default the one in or under the current directory.
 study::StudyDirectory open_study(const Options& options);
 
+/// Opens it for a command that makes or adds runs. Throws UsageError if the study file beside the
+/// directory was edited in what determines them: its user expects other runs.
+study::StudyDirectory open_for_runs(const Options& options);
+
 /// Declares --model and --transform.
 void add_fit_options(Options& options);
 

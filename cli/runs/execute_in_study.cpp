@@ -24,7 +24,7 @@ int conclude_interrupted(const study::StudyDirectory& directory, std::string_vie
 
 int execute_in_study(const Options& options,
                      int (*execute)(const Options& options, study::StudyDirectory& directory)) {
-  study::StudyDirectory directory = open_study(options);
+  study::StudyDirectory directory = open_for_runs(options);
   try {
     return execute(options, directory);
   } catch (const runner::RunError& error) {

@@ -129,6 +129,14 @@ void take_up_original(StudyDirectory& directory) {
                   read.string(), fmt::join(found->keys, ", "));
 }
 
+std::optional<std::string> changed_runs(const StudyDirectory& directory) {
+  const std::optional<fs::path> file = original_of(directory);
+  if (!file || !is_newer(*file, directory.path / "study.yaml")) return std::nullopt;
+  const std::optional<Edited> found = edited(*file, directory);
+  if (!found || are_all_among(kEditable, found->keys)) return std::nullopt;
+  return edited_original(directory);
+}
+
 std::optional<std::string> edited_original(const StudyDirectory& directory) {
   if (directory.taken_up) return directory.taken_up;
   const std::optional<fs::path> file = original_of(directory);

@@ -20,4 +20,7 @@ void take_up_original(StudyDirectory& directory);
 /// if the file is the same or not known.
 std::optional<std::string> edited_original(const StudyDirectory& directory);
 
+/// The same sentence if the file was edited last, and in what determines the runs.
+std::optional<std::string> changed_runs(const StudyDirectory& directory);
+
 }  // namespace doetune::study

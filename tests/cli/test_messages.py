@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What is said of a user's mistakes: where it is, what was expected, the nearest name."""
+import os
 import shutil
 
 from cli_case import STUDY, CliCase, main
@@ -134,6 +135,17 @@ class Messages(CliCase):
         self.write("table.csv", "")
         for arguments, code, *words in ARGUMENTS:
             self.assert_says(self.error_of(*arguments, expect=code), words, arguments)
+
+    def test_of_factors_that_were_changed_after_planning(self):
+        self.planned_and_run()
+        self.write("tune.yaml", STUDY.replace("high: 2", "high: 3"))
+        later = (self.directory / "tune/study.yaml").stat().st_mtime + 1
+        os.utime(self.directory / "tune.yaml", (later, later))
+        for command in (["run", "tune"], ["confirm", "tune"], ["augment", "tune", "--runs", "2"]):
+            self.assert_says(self.error_of(*command, expect=2),
+                             ["in: factors; runs cannot be changed after planning", "touch tune/study.yaml"], command)
+        os.utime(self.directory / "tune/study.yaml", (later + 1, later + 1))
+        self.doetune("run", "tune")
 
     def test_of_a_damaged_study_directory(self):
         self.planned_and_run()

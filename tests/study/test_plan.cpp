@@ -244,6 +244,7 @@ TEST_CASE("An edited study file beside the directory is reported, as it is not r
     REQUIRE(opened.taken_up);
     CHECK_THAT(*opened.taken_up, Catch::EndsWith("taken from it: responses"));
     CHECK(study::edited_original(opened) == opened.taken_up);
+    CHECK_FALSE(study::changed_runs(opened));
 
     text.replace(text.find("goal: minimize"), 14, "pattern: 't=(.*)'");  // measured differently
     write_text(file, text);
@@ -256,6 +257,9 @@ TEST_CASE("An edited study file beside the directory is reported, as it is not r
     const auto other = study::open_directory(directory.path);
     CHECK_FALSE(other.taken_up);
     CHECK_THAT(*study::edited_original(other), Catch::Contains("cannot be changed"));
+    CHECK(study::changed_runs(other) == study::edited_original(other));
+    fs::last_write_time(read, fs::last_write_time(file) + std::chrono::seconds(1));
+    CHECK_FALSE(study::changed_runs(other));  // its user goes on with the plan as it is
   }
   SECTION("unless it is no study file at the moment") {
     write_text(file, "factors: [");

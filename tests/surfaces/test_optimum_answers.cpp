@@ -176,6 +176,15 @@ TEST_CASE("A plane passes on the scatter of its factors", "[surfaces][robustness
   CHECK(*robust.responses[0].worst == robust.responses[0].range.high);
   CHECK(robust.responses[0].worst_at == Settings{0.1, 0.2});
   CHECK(robust.limits_met_share == Approx(5.0 / 9).margin(0.12));
+  // Whether runs complete is another question.
+  auto doubtful = request;
+  doubtful.feasibility = [](const Eigen::MatrixXd& coded) -> Eigen::VectorXd {
+    return Eigen::VectorXd::Constant(coded.rows(), 0.5);
+  };
+  const surfaces::Robustness of_doubtful =
+      surfaces::robustness(doubtful, {0, 0}, {{"a", 0.1}, {"b", 0.2}});
+  CHECK(of_doubtful.limits_met_share == robust.limits_met_share);
+  CHECK(*of_doubtful.min_feasibility == 0.5);
   CHECK(*robust.least_all_goals_met_probability ==
         Approx(*cost.predict(Eigen::Vector2d(0.1, 0.2)).probability_within(-1e9, 10.2))
             .epsilon(1e-6));
