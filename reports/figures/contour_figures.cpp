@@ -8,6 +8,7 @@
 #include "analysis/effects.h"
 #include "analysis/format.h"
 #include "doe/design.h"
+#include "reports/figures/allowed.h"
 #include "reports/figures/axes.h"
 #include "reports/figures/contour_pairs.h"
 #include "reports/figures/contour_slice.h"
@@ -117,7 +118,7 @@ void draw_excluded(Chart& chart, const Grid& allowed) {
   // The border follows the grid in steps of a cell.
   const double cell = allowed.x[1] - allowed.x[0];
   for (Polyline& ring : rings) ring = simplified(ring, cell);
-  chart.region(rings, {{"fill", "#d9dde2"}});
+  chart.region(rings, {{"fill", kExcludedFill}});
 }
 
 /// Row indices of the runs to draw, nearest to the slice last, so that they are on top.
@@ -229,15 +230,10 @@ std::string title_of(const Drawn& drawn) {
          fraction_text(drawn);
 }
 
-/// The meaning of grey.
-std::string excluded_text(const analysis::Analysis& analysis) {
-  const bool is_box = analysis.directory->study.region.is_box();
-  if (!analysis.feasibility) return " Grey: excluded by the study's constraints.";
-  const std::string unlikely =
-      fmt::format("a run completes with a probability below {:.0f} %. Crosses: runs that did not",
-                  100 * analysis.min_feasibility);
-  return is_box ? fmt::format(" Grey: {}.", unlikely)
-                : fmt::format(" Grey: excluded by the study's constraints, or {}.", unlikely);
+/// The meaning of grey and of crosses.
+std::string grey_text(const analysis::Analysis& analysis) {
+  return fmt::format(" Grey: {}.{}", excluded_text(analysis),
+                     analysis.feasibility ? " Crosses: runs that did not." : "");
 }
 
 std::string caption_of(const Drawn& drawn) {
@@ -257,7 +253,7 @@ std::string caption_of(const Drawn& drawn) {
           : ", with " + held + (factors.size() > kMaxHeldNamed ? "" : " (" + slice.at.name + ")"),
       slice.analysis.optimum ? " Star: the optimum." : "",
       misses ? " Hatched: a limit is violated." : "",
-      drawn.allowed ? excluded_text(slice.analysis) : "");
+      drawn.allowed ? grey_text(slice.analysis) : "");
 }
 
 Figure contour_figure(const Drawn& drawn) {
