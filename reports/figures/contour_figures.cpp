@@ -117,7 +117,7 @@ void draw_excluded(Chart& chart, const Grid& allowed) {
   std::vector<Polyline> rings = region_between(allowed, -1e300, 0);
   // The border follows the grid in steps of a cell.
   const double cell = allowed.x[1] - allowed.x[0];
-  for (Polyline& ring : rings) ring = simplified(ring, cell);
+  for (Polyline& ring : rings) ring = simplified_inside(allowed, ring, cell);
   chart.region(rings, {{"fill", kExcludedFill}});
 }
 
