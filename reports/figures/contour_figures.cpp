@@ -192,41 +192,53 @@ std::string where_highest(const Slice& slice, const Grid& mean, double low, doub
   return text;
 }
 
+const char* part_text(const Drawn& drawn) {
+  return drawn.allowed ? "the allowed part" : "this slice";
+}
+
 /// The fraction of the permitted area that meets all limits, in a sentence.
 std::string fraction_text(const Drawn& drawn) {
   if (!drawn.margin) return "";
   const std::optional<double> fraction = fraction_met(*drawn.margin, drawn.allowed);
   if (!fraction) return " The study's constraints exclude all of this slice.";
-  const char* of = drawn.allowed ? "the allowed part" : "this slice";
+  const char* of = part_text(drawn);
   if (*fraction == 0) return fmt::format(" No part of {} meets every limit.", of);
   return fmt::format(" {} of {} meets every limit.",
                      *fraction == 1 ? "All" : analysis::percent(*fraction), of);
 }
 
-/// "190 to 279 images/s", with as many digits as the uncertainty of the means justifies.
-std::string range_text(const Drawn& drawn) {
-  const auto text = [&](double z) {
-    const auto found = std::find(drawn.mean.z.begin(), drawn.mean.z.end(), z);
-    const auto index_of_max = static_cast<std::size_t>(found - drawn.mean.z.begin());
-    Eigen::VectorXd point = drawn.slice.held;
-    point[drawn.slice.x] = drawn.mean.x[index_of_max % drawn.mean.x.size()];
-    point[drawn.slice.y] = drawn.mean.y[index_of_max / drawn.mean.x.size()];
-    const surfaces::Prediction prediction = drawn.response.drawn()->predict(point);
-    return analysis::number_to(z, analysis::half_width(prediction.confidence_interval()));
-  };
-  return text(drawn.low) + " to " +
-         analysis::with_unit(text(drawn.high), drawn.response.response.unit);
+/// A mean of the slice, with as many digits as its uncertainty justifies.
+std::string mean_text(const Drawn& drawn, double mean) {
+  const auto found = std::find(drawn.mean.z.begin(), drawn.mean.z.end(), mean);
+  const auto index = static_cast<std::size_t>(found - drawn.mean.z.begin());
+  Eigen::VectorXd point = drawn.slice.held;
+  point[drawn.slice.x] = drawn.mean.x[index % drawn.mean.x.size()];
+  point[drawn.slice.y] = drawn.mean.y[index / drawn.mean.x.size()];
+  const surfaces::Prediction prediction = drawn.response.drawn()->predict(point);
+  return analysis::number_to(mean, analysis::half_width(prediction.confidence_interval()));
 }
 
 std::string title_of(const Drawn& drawn) {
   const Slice& slice = drawn.slice;
   const std::string& name = drawn.response.response.name;
+  if (!fraction_met(drawn.mean, drawn.allowed)) {
+    return fmt::format("At {}, next to no settings of {} and {} are allowed.", slice.at.name,
+                       slice.factor(slice.x).name, slice.factor(slice.y).name);
+  }
+  const std::string low = mean_text(drawn, drawn.low);
+  const std::string high = mean_text(drawn, drawn.high);
+  const std::string best = analysis::with_unit(high, drawn.response.response.unit);
+  if (low == high) {
+    return fmt::format("At {}, {} is {} in all of {}.", slice.at.name, name, best,
+                       part_text(drawn)) +
+           fraction_text(drawn);
+  }
   const std::string where =
       where_highest(slice, within(drawn.mean, drawn.allowed), drawn.low, drawn.high);
   return (where.empty()
-              ? fmt::format("At {}, {} ranges from {}.", slice.at.name, name, range_text(drawn))
-              : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, name, where,
-                            range_text(drawn))) +
+              ? fmt::format("At {}, {} ranges from {} to {}.", slice.at.name, name, low, best)
+              : fmt::format("At {}, {} is highest with {}: {} to {}.", slice.at.name, name, where,
+                            low, best)) +
          fraction_text(drawn);
 }
 

@@ -164,6 +164,26 @@ TEST_CASE("Figures promise nothing that is unlikely to complete", "[reports][fig
   }
 }
 
+TEST_CASE("A title has no range from a number to the same number", "[reports][figures]") {
+  // y depends on c alone: what else varies is a * b * c, which no term of the model has.
+  std::string csv = "a,b,c,y\n";
+  for (const int a : {-1, 1}) {
+    for (const int b : {-1, 1}) {
+      for (const int c : {-1, 1}) {
+        csv += fmt::format("{},{},{},{}\n", a, b, c, 100 + 10 * c + a * b * c);
+      }
+    }
+  }
+  const Case study(head(kTwoFactors + "  c: {low: -1, high: 1, step: 0.5}\n", "linear"), csv);
+  bool is_flat = false;
+  for (const reports::Figure& figure : reports::contour_figures(study.analysis)) {
+    INFO(figure.title);
+    CHECK_FALSE(std::regex_search(figure.title, std::regex(" ([0-9.]+) to \\1 ")));
+    is_flat = is_flat || figure.title.find(" s in all of this slice.") != std::string::npos;
+  }
+  CHECK(is_flat);
+}
+
 TEST_CASE("A search has improved only what came closer to its goal", "[reports][figures]") {
   // By both goals run 2 is better than run 1, although its y is lower.
   Case study(
