@@ -7,24 +7,23 @@
 namespace doetune::analysis {
 namespace {
 
-surfaces::Prediction predicted_at(const Analysis& analysis, const ResponseAnalysis& response,
-                                  const std::vector<double>& settings) {
-  return response.surface()->predict(doe::coded_point(factors_of(analysis), settings));
-}
-
 std::optional<SwingEnd> end_at(const Analysis& analysis, const ResponseAnalysis& response,
                                std::size_t f, std::optional<double> setting) {
   if (!setting) return std::nullopt;
   std::vector<double> settings = analysis.optimum->best.settings;
   settings[f] = *setting;
   if (!analysis.directory->study.region.allows(settings)) return std::nullopt;
-  const surfaces::Prediction prediction = predicted_at(analysis, response, settings);
+  const Eigen::VectorXd coded = doe::coded_point(factors_of(analysis), settings);
+  if (analysis.feasibility && analysis.feasibility->probability(coded) < analysis.min_feasibility) {
+    return std::nullopt;
+  }
+  const surfaces::Prediction prediction = response.surface()->predict(coded);
   return SwingEnd{*setting, prediction.response(), half_width(prediction.confidence_interval())};
 }
 
 Tornado tornado_of(const Analysis& analysis, const ResponseAnalysis& response) {
-  const surfaces::Prediction centre =
-      predicted_at(analysis, response, analysis.optimum->best.settings);
+  const surfaces::Prediction centre = response.surface()->predict(
+      doe::coded_point(factors_of(analysis), analysis.optimum->best.settings));
   Tornado tornado{&response, centre.response(), half_width(centre.confidence_interval()), {}};
   for (const surfaces::FactorMoves& moves : analysis.details->robustness.moves) {
     const FactorSwing swing{moves.factor, end_at(analysis, response, moves.factor, moves.down),

@@ -16,7 +16,8 @@ struct SwingEnd {
   double known_to = 0;  ///< half-width of its 95 % interval, 0 without one
 };
 
-/// `down` or `up` is empty if the step would leave the factor's range or the region.
+/// `down` or `up` is empty if the step would leave the factor's range or the region, or if a run
+/// there is less likely to complete than recommended settings must be.
 struct FactorSwing {
   std::size_t factor = 0;
   std::optional<SwingEnd> down, up;

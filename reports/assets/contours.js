@@ -102,7 +102,8 @@
                          "them." : "");
   }
 
-  // "0.06 to 0.87 TFLOP/s": the least and the greatest mean, to the digits they are known to.
+  // "ranges from 0.06 to 0.87 TFLOP/s": the least and the greatest mean, to the digits they are
+  // known to, or "is 0.87 TFLOP/s" where both read alike.
   function rangeText({ data, response, settings, x, y, xs, ys, mean, range }) {
     const all = mean.flat();
     const text = (z) => {
@@ -112,14 +113,16 @@
       const { confidence_interval: known } = response.model.predict(doetune.codedPoint(data, at));
       return doetune.format.numberTo(z, doetune.format.halfWidth(known));
     };
-    return text(range[0]) + " to " + doetune.format.withUnit(text(range[1]), response.unit);
+    const [low, high] = range.map(text);
+    return (low === high ? "is " : "ranges from " + low + " to ") +
+      doetune.format.withUnit(high, response.unit);
   }
 
   // What the slice says of the limits, in a sentence.
   function conclusion(slice) {
     const of = excludes(slice) ? "the allowed part" : "this slice";
     if (slice.limits.length === 0) {
-      return "Over " + of + ", " + slice.response.name + " ranges from " + rangeText(slice) + ".";
+      return "Over " + of + ", " + slice.response.name + " " + rangeText(slice) + ".";
     }
     const share = (part, level) => {
       const all = counted(least(slice.limits, part), slice.allowed);

@@ -10,6 +10,7 @@
   const line = 14; // below the axis' title: what the thin curves are
   const mostCharts = 12;
   const mostRuns = 60; // in a chart: those nearest the slice
+  const excludedColour = "#d9dde2"; // as in the static figures
   const clearInteraction = 0.02; // of the observed range
 
   // Coded places along a factor: its levels, or evenly over its range.
@@ -51,12 +52,26 @@
       .sort((a, b) => a[1] - b[1]).slice(0, mostRuns);
   }
 
+  // Which places along f the study's conditions allow, the other factors as set.
+  function allowedAlong(data, settings, f, along) {
+    return along.map((c) => doetune.excludedBy(
+      data, moved(settings, f, doetune.natural(data.factors[f], c))).length === 0);
+  }
+
+  // Bands behind the places that are not allowed, up to the allowed ones beside them.
+  function excludedBands(frame, along, allowed, level) {
+    const reach = (i, step) => (level ? along[i] + step / 2 : along[i + step] ?? along[i]);
+    return along.map((_, i) => (allowed[i] ? "" : `M${frame.x(reach(i, -1))} ${frame.top}` +
+      `H${frame.x(reach(i, 1))}V${frame.bottom}H${frame.x(reach(i, -1))}Z`)).join("");
+  }
+
   // One chart: what does not change with the sliders, and the parts that do.
   function chartOf(data, response, f, axes, width, act) {
     const frame = frameOf(axes, width, height, line);
     const clip = `clip-${data.responses.indexOf(response)}-${f}`;
     const path = (attributes) => svg("path", { fill: "none", ...attributes });
     const parts = {
+      excluded: path({ class: "excluded-part", fill: excludedColour }),
       next: path({ class: "next-run", fill: "var(--series)", "fill-opacity": 0.1 }),
       band: path({ fill: "var(--series)", "fill-opacity": 0.25 }),
       low: path({ class: "partner", stroke: "var(--partner)", "stroke-dasharray": "2 3" }),
@@ -79,7 +94,7 @@
       .map((y) => path({ d: `M${frame.left} ${frame.y(y)}H${frame.right}`, stroke: "currentColor",
                          "stroke-dasharray": "1 3" }));
     // Marks at the ends of the axis are shown whole.
-    const inside = svg("g", { "clip-path": `url(#${clip})` }, parts.next, parts.band, ...limits,
+    const inside = svg("g", { "clip-path": `url(#${clip})` }, parts.excluded, parts.next, parts.band, ...limits,
                        parts.low, parts.high, parts.mean);
     const marks = svg("g", { "clip-path": `url(#${clip}-marks)` }, parts.runs, parts.here, parts.dot);
     const node = svg("g", {}, within(clip, 0), within(clip + "-marks", 5), axesOf(axes, frame),
@@ -144,7 +159,7 @@
     }).join("");
   }
 
-  function drawCurve(data, response, point, chart) {
+  function drawCurve(data, response, settings, point, chart) {
     const { frame, parts, f } = chart;
     const factor = data.factors[f];
     const along = placesOf(factor, response.model.slow ? fewSteps : steps);
@@ -161,6 +176,8 @@
     parts.band.setAttribute("d", band("confidence_interval", 8));
     parts.mean.setAttribute("d", level ? bars(frame, along, mean, mean, 12)
                                        : pathOf(frame, along, mean));
+    chart.allowed = allowedAlong(data, settings, f, along);
+    parts.excluded.setAttribute("d", excludedBands(frame, along, chart.allowed, level));
     drawPartner(data, response, point, chart, along);
     chart.rows = along.map((c, i) => [doetune.format.setting(factor, doetune.natural(factor, c)),
                                       predictions[i]]);
@@ -212,35 +229,43 @@
     return [...means, ...near].filter(Number.isFinite);
   }
 
+  const excludesAny = (charts) => charts.some(({ allowed }) => allowed.includes(false));
+
   // "Through the optimum, y changes most with a: by 12 ms."
   function conclusion(data, response, settings, charts) {
-    const ends = ({ rows }) => {
-      const known = rows.map(([, p]) => p).filter((p) => Number.isFinite(p.mean));
-      return [known.reduce((a, b) => (b.mean < a.mean ? b : a)),
+    const ends = ({ rows, allowed }) => {
+      const known = rows.filter((_, i) => allowed[i]).map(([, p]) => p)
+        .filter((p) => Number.isFinite(p.mean));
+      return known.length === 0 ? [] : [known.reduce((a, b) => (b.mean < a.mean ? b : a)),
               known.reduce((a, b) => (b.mean > a.mean ? b : a))];
     };
     const change = (chart) => {
       const [low, high] = ends(chart);
-      return high.mean - low.mean;
+      return low === undefined ? 0 : high.mean - low.mean;
     };
     const changeText = (chart) => doetune.format.differenceTo(change(chart), Math.max(
       ...ends(chart).map((p) => doetune.format.halfWidth(p.confidence_interval))));
     const most = charts.reduce((a, b) => (change(b) > change(a) ? b : a));
     const where = data.reference.settings.every((x, f) => x === settings[f]) ? data.reference.name
                                                                              : "these settings";
-    if (!(change(most) > 0)) return `At ${where}, no factor has an effect on ${response.name}.`;
+    if (!(change(most) > 0)) {
+      return `At ${where}, no factor has an effect on ${response.name}` +
+        (excludesAny(charts) ? " among allowed settings." : ".");
+    }
     return `At ${where}, ${response.name} changes ` +
       `${charts.length > 1 ? "most " : ""}with ${data.factors[most.f].name}: by ` +
       doetune.format.withUnit(changeText(most), response.unit) + ".";
   }
 
-  function caption(data, response, model) {
+  function caption(data, response, model, charts) {
     const limited = response.goal && response.goal.is_limit;
     return "Predicted mean of " + response.name + " along each factor through the sliders' " +
       "settings (dashed), with its 95 % interval and, paler, that of the next run. Circles: runs, " +
       "fainter the farther from this slice. Thin: the mean at both ends of the factor that " +
       "interacts most, if any, named below the axis." +
       (limited ? " Dotted across: the limits of its goal." : "") +
+      (excludesAny(charts) ? " Grey: settings that are excluded (" +
+        data.conditions.map(({ text }) => text).join("; ") + "); the title leaves them out." : "") +
       (model.slow ? " Curves drawn through " + (fewSteps + 1) + " points." : "") +
       " Drag in a chart to move its factor.";
   }
@@ -311,12 +336,12 @@
       built = key;
       const mean = response.model.mean(point);
       for (const chart of charts) {
-        drawCurve(data, response, point, chart);
+        drawCurve(data, response, settings, point, chart);
         drawRuns(data, response, point, chart);
         drawHere(chart, point, mean);
       }
       return { title: conclusion(data, response, settings, charts),
-               caption: caption(data, response, response.model) };
+               caption: caption(data, response, response.model, charts) };
     }
 
     function rows() {

@@ -55,6 +55,13 @@ std::vector<double> coded_positions(const doe::Factor& factor) {
   return positions;
 }
 
+std::vector<double> coded_positions(const doe::Factor& factor, double held) {
+  std::vector<double> positions = coded_positions(factor);
+  const auto after = std::lower_bound(positions.begin(), positions.end(), held);
+  if (after == positions.end() || *after != held) positions.insert(after, held);
+  return positions;
+}
+
 Axis factor_axis(const doe::Factor& factor) {
   if (factor.is_categorical()) {
     Axis axis{factor.name, -0.5, static_cast<double>(factor.level_names.size()) - 0.5, {}};

@@ -25,4 +25,7 @@ std::vector<double> marked_settings(const doe::Factor& factor);
 /// range.
 std::vector<double> coded_positions(const doe::Factor& factor);
 
+/// The same with the position at which the factor is held elsewhere.
+std::vector<double> coded_positions(const doe::Factor& factor, double held);
+
 }  // namespace doetune::reports

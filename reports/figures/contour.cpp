@@ -125,6 +125,14 @@ void simplify(const Polyline& line, std::size_t first, std::size_t last, double 
   simplify(line, farthest, last, tolerance, kept);
 }
 
+/// Whether both points lie on the same edge of the grid.
+bool on_one_edge(const Grid& grid, const Point& a, const Point& b) {
+  const auto both = [](double p, double q, const std::vector<double>& nodes) {
+    return p == q && (p == nodes.front() || p == nodes.back());
+  };
+  return both(a.x, b.x, grid.x) || both(a.y, b.y, grid.y);
+}
+
 }  // namespace
 
 Grid square_grid(double low, double high, int nodes,
@@ -196,6 +204,33 @@ Polyline simplified(const Polyline& line, double tolerance) {
   if (line.size() < 3) return line;
   Polyline kept = {line.front()};
   simplify(line, 0, line.size() - 1, tolerance, kept);
+  return kept;
+}
+
+Polyline simplified_inside(const Grid& grid, const Polyline& ring, double tolerance) {
+  const auto next = [&](std::size_t i) { return i + 1 < ring.size() ? i + 1 : 0; };
+  std::vector<bool> along_edge;  // from each point to the next
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    along_edge.push_back(on_one_edge(grid, ring[i], ring[next(i)]));
+  }
+  // Begin where the ring leaves an edge, so that no part inside the grid is cut in two.
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    if (along_edge[i] && !along_edge[next(i)]) start = next(i);
+  }
+  Polyline kept;
+  Polyline inside = {ring[start]};
+  for (std::size_t n = 0, i = start; n < ring.size(); ++n, i = next(i)) {
+    if (!along_edge[i]) {
+      inside.push_back(ring[next(i)]);
+      continue;
+    }
+    const Polyline simple = simplified(inside, tolerance);
+    kept.insert(kept.end(), simple.begin(), simple.end());
+    inside = {ring[next(i)]};
+  }
+  const Polyline simple = simplified(inside, tolerance);
+  kept.insert(kept.end(), simple.begin(), simple.end() - 1);  // which is where the ring began
   return kept;
 }
 

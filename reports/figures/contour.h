@@ -45,6 +45,10 @@ double signed_area(const Polyline& ring);
 /// Source: Douglas & Peucker (1973).
 Polyline simplified(const Polyline& line, double tolerance);
 
+/// A closed ring of a region over the grid, simplified where it runs inside the grid; what lies on
+/// the edge of the grid stays there, up to its corners.
+Polyline simplified_inside(const Grid& grid, const Polyline& ring, double tolerance);
+
 /// About `count` round numbers in [low, high], spaced by 1, 2, 2.5 or 5 times a power of ten.
 std::vector<double> round_levels(double low, double high, int count);
 

@@ -8,6 +8,7 @@
 #include "analysis/effects.h"
 #include "analysis/format.h"
 #include "doe/design.h"
+#include "reports/figures/allowed.h"
 #include "reports/figures/axes.h"
 #include "reports/figures/contour_pairs.h"
 #include "reports/figures/contour_slice.h"
@@ -116,8 +117,8 @@ void draw_excluded(Chart& chart, const Grid& allowed) {
   std::vector<Polyline> rings = region_between(allowed, -1e300, 0);
   // The border follows the grid in steps of a cell.
   const double cell = allowed.x[1] - allowed.x[0];
-  for (Polyline& ring : rings) ring = simplified(ring, cell);
-  chart.region(rings, {{"fill", "#d9dde2"}});
+  for (Polyline& ring : rings) ring = simplified_inside(allowed, ring, cell);
+  chart.region(rings, {{"fill", kExcludedFill}});
 }
 
 /// Row indices of the runs to draw, nearest to the slice last, so that they are on top.
@@ -191,53 +192,60 @@ std::string where_highest(const Slice& slice, const Grid& mean, double low, doub
   return text;
 }
 
+const char* part_text(const Drawn& drawn) {
+  return drawn.allowed ? "the allowed part" : "this slice";
+}
+
 /// The fraction of the permitted area that meets all limits, in a sentence.
 std::string fraction_text(const Drawn& drawn) {
   if (!drawn.margin) return "";
   const std::optional<double> fraction = fraction_met(*drawn.margin, drawn.allowed);
   if (!fraction) return " The study's constraints exclude all of this slice.";
-  const char* of = drawn.allowed ? "the allowed part" : "this slice";
+  const char* of = part_text(drawn);
   if (*fraction == 0) return fmt::format(" No part of {} meets every limit.", of);
   return fmt::format(" {} of {} meets every limit.",
                      *fraction == 1 ? "All" : analysis::percent(*fraction), of);
 }
 
-/// "190 to 279 images/s", with as many digits as the uncertainty of the means justifies.
-std::string range_text(const Drawn& drawn) {
-  const auto text = [&](double z) {
-    const auto found = std::find(drawn.mean.z.begin(), drawn.mean.z.end(), z);
-    const auto index_of_max = static_cast<std::size_t>(found - drawn.mean.z.begin());
-    Eigen::VectorXd point = drawn.slice.held;
-    point[drawn.slice.x] = drawn.mean.x[index_of_max % drawn.mean.x.size()];
-    point[drawn.slice.y] = drawn.mean.y[index_of_max / drawn.mean.x.size()];
-    const surfaces::Prediction prediction = drawn.response.drawn()->predict(point);
-    return analysis::number_to(z, analysis::half_width(prediction.confidence_interval()));
-  };
-  return text(drawn.low) + " to " +
-         analysis::with_unit(text(drawn.high), drawn.response.response.unit);
+/// A mean of the slice, with as many digits as its uncertainty justifies.
+std::string mean_text(const Drawn& drawn, double mean) {
+  const auto found = std::find(drawn.mean.z.begin(), drawn.mean.z.end(), mean);
+  const auto index = static_cast<std::size_t>(found - drawn.mean.z.begin());
+  Eigen::VectorXd point = drawn.slice.held;
+  point[drawn.slice.x] = drawn.mean.x[index % drawn.mean.x.size()];
+  point[drawn.slice.y] = drawn.mean.y[index / drawn.mean.x.size()];
+  const surfaces::Prediction prediction = drawn.response.drawn()->predict(point);
+  return analysis::number_to(mean, analysis::half_width(prediction.confidence_interval()));
 }
 
 std::string title_of(const Drawn& drawn) {
   const Slice& slice = drawn.slice;
   const std::string& name = drawn.response.response.name;
+  if (!fraction_met(drawn.mean, drawn.allowed)) {
+    return fmt::format("At {}, next to no settings of {} and {} are allowed.", slice.at.name,
+                       slice.factor(slice.x).name, slice.factor(slice.y).name);
+  }
+  const std::string low = mean_text(drawn, drawn.low);
+  const std::string high = mean_text(drawn, drawn.high);
+  const std::string best = analysis::with_unit(high, drawn.response.response.unit);
+  if (low == high) {
+    return fmt::format("At {}, {} is {} in all of {}.", slice.at.name, name, best,
+                       part_text(drawn)) +
+           fraction_text(drawn);
+  }
   const std::string where =
       where_highest(slice, within(drawn.mean, drawn.allowed), drawn.low, drawn.high);
   return (where.empty()
-              ? fmt::format("At {}, {} ranges from {}.", slice.at.name, name, range_text(drawn))
-              : fmt::format("At {}, {} is highest with {}: {}.", slice.at.name, name, where,
-                            range_text(drawn))) +
+              ? fmt::format("At {}, {} ranges from {} to {}.", slice.at.name, name, low, best)
+              : fmt::format("At {}, {} is highest with {}: {} to {}.", slice.at.name, name, where,
+                            low, best)) +
          fraction_text(drawn);
 }
 
-/// The meaning of grey.
-std::string excluded_text(const analysis::Analysis& analysis) {
-  const bool is_box = analysis.directory->study.region.is_box();
-  if (!analysis.feasibility) return " Grey: excluded by the study's constraints.";
-  const std::string unlikely =
-      fmt::format("a run completes with a probability below {:.0f} %. Crosses: runs that did not",
-                  100 * analysis.min_feasibility);
-  return is_box ? fmt::format(" Grey: {}.", unlikely)
-                : fmt::format(" Grey: excluded by the study's constraints, or {}.", unlikely);
+/// The meaning of grey and of crosses.
+std::string grey_text(const analysis::Analysis& analysis) {
+  return fmt::format(" Grey: {}.{}", excluded_text(analysis),
+                     analysis.feasibility ? " Crosses: runs that did not." : "");
 }
 
 std::string caption_of(const Drawn& drawn) {
@@ -257,7 +265,7 @@ std::string caption_of(const Drawn& drawn) {
           : ", with " + held + (factors.size() > kMaxHeldNamed ? "" : " (" + slice.at.name + ")"),
       slice.analysis.optimum ? " Star: the optimum." : "",
       misses ? " Hatched: a limit is violated." : "",
-      drawn.allowed ? excluded_text(slice.analysis) : "");
+      drawn.allowed ? grey_text(slice.analysis) : "");
 }
 
 Figure contour_figure(const Drawn& drawn) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "doe/design.h"
+#include "reports/figures/allowed.h"
 
 namespace doetune::reports {
 namespace {
@@ -38,14 +38,6 @@ double margin(const surfaces::Goal& goal, double y) {
 }
 
 }  // namespace
-
-std::vector<double> Slice::settings(const Eigen::VectorXd& point) const {
-  std::vector<double> natural = doe::natural_settings(analysis::factors_of(analysis), point);
-  for (std::size_t f = 0; f < natural.size(); ++f) {
-    if (static_cast<int>(f) != x && static_cast<int>(f) != y) natural[f] = at.settings[f];
-  }
-  return natural;
-}
 
 double Slice::distance(const Eigen::VectorXd& coded) const {
   double distance = 0;
@@ -83,24 +75,14 @@ std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& mea
 }
 
 std::optional<Grid> allowed_over(const Slice& slice) {
-  // A copy with its own expressions, since figures are drawn by several threads.
-  const doe::Region region = slice.analysis.directory->study.region.for_another_thread();
-  const std::optional<surfaces::Feasibility>& feasibility = slice.analysis.feasibility;
-  if (region.is_box() && !feasibility) return std::nullopt;
+  const bool is_box = slice.analysis.directory->study.region.is_box();
+  if (is_box && !slice.analysis.feasibility) return std::nullopt;
   constexpr int kFineNodes = kFiner * (kNodes - 1) + 1;
-  Grid allowed = over(slice, kFineNodes, [&](const Eigen::VectorXd& point) {
-    return region.is_box() || region.allows(slice.settings(point)) ? 1 : -1;
-  });
-  if (feasibility) {
-    const Eigen::VectorXd probabilities = feasibility->probabilities(points_of(slice, kFineNodes));
-    for (std::size_t i = 0; i < allowed.z.size(); ++i) {
-      if (probabilities[static_cast<Eigen::Index>(i)] < slice.analysis.min_feasibility) {
-        allowed.z[i] = -1;
-      }
-    }
-  }
-  const bool all = std::all_of(allowed.z.begin(), allowed.z.end(), [](double z) { return z > 0; });
-  return all ? std::nullopt : std::optional(std::move(allowed));
+  const std::vector<bool> is_allowed =
+      allowed_at(slice.analysis, slice.at, {slice.x, slice.y}, points_of(slice, kFineNodes));
+  if (!excludes_any(is_allowed)) return std::nullopt;
+  std::size_t i = 0;  // the order of the grid's values
+  return over(slice, kFineNodes, [&](const Eigen::VectorXd&) { return is_allowed[i++] ? 1 : -1; });
 }
 
 Grid within(const Grid& mean, const std::optional<Grid>& allowed) {

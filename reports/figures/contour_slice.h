@@ -20,9 +20,6 @@ struct Slice {
 
   const doe::Factor& factor(int f) const { return analysis::factors_of(analysis)[f]; }
 
-  /// In natural units; factors held have exactly the settings of the reference.
-  std::vector<double> settings(const Eigen::VectorXd& point) const;
-
   /// Distance of a run from the slice: the maximum coded distance along the factors held.
   double distance(const Eigen::VectorXd& coded) const;
 };
@@ -36,9 +33,8 @@ Grid mean_over(const Slice& slice, const analysis::ResponseAnalysis& response);
 /// responses and are empty for those without a fit.
 std::optional<Grid> margin_over(const Slice& slice, const std::vector<Grid>& means);
 
-/// 1 where constraints and forbidden combinations permit the settings and a run is as likely to
-/// complete as recommended settings must be, else -1; on a finer grid, since the values cannot be
-/// interpolated. Empty if everything is permitted.
+/// 1 where settings are allowed (allowed_at), else -1; on a finer grid, since the values cannot be
+/// interpolated. Empty if everything is allowed.
 std::optional<Grid> allowed_over(const Slice& slice);
 
 /// The mean with NaN where settings are not permitted; unchanged if none of the nodes is.

@@ -11,6 +11,7 @@
 
 namespace doetune::reports {
 
+/// Titles that compare settings regard only allowed ones (allowed.h); curves are grey elsewhere.
 struct Figure {
   std::string name;     ///< unique; file name without ".svg", and element id in the page
   std::string title;    ///< the conclusion, computed from the data

@@ -7,6 +7,7 @@
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "doe/design.h"
+#include "reports/figures/allowed.h"
 #include "reports/figures/axes.h"
 #include "reports/figures/curve_names.h"
 #include "reports/figures/figures.h"
@@ -116,34 +117,96 @@ std::vector<Interaction> strongest(const analysis::Analysis& analysis,
   return found;
 }
 
+/// For each line, whether the settings at these positions of x are allowed.
+std::vector<std::vector<bool>> allowed_of(const analysis::Analysis& analysis,
+                                          const analysis::Reference& at,
+                                          const Interaction& interaction,
+                                          const std::vector<double>& positions) {
+  Eigen::VectorXd point = doe::coded_point(analysis::factors_of(analysis), at.settings);
+  std::vector<std::vector<bool>> allowed;
+  for (const double position : interaction.positions) {
+    point[interaction.by] = position;
+    allowed.push_back(allowed_along(analysis, at, {interaction.x, interaction.by}, interaction.x,
+                                    point, positions));
+  }
+  return allowed;
+}
+
+/// Positions of x that a title may name: usable settings, and the ends of the range.
+std::vector<double> positions_to_name(const doe::Factor& x) {
+  if (x.is_categorical()) return coded_positions(x);
+  std::vector<double> named = {-1};
+  for (const double position : coded_positions(x)) {
+    const double usable = x.to_coded(x.snap(x.to_natural(position)));
+    if (usable > named.back() && usable < 1) named.push_back(usable);
+  }
+  named.push_back(1);
+  return named;
+}
+
+/// What a title compares: lines with several allowed settings, between the first and the last
+/// position of x at which all of them are allowed.
+struct Compared {
+  std::vector<std::size_t> lines;
+  double from = 0, to = 0;  ///< coded; equal if there is nothing to compare
+};
+
+Compared compared_of(const analysis::Analysis& analysis, const analysis::Reference& at,
+                     const Interaction& interaction) {
+  const std::vector<double> positions =
+      positions_to_name(analysis::factors_of(analysis)[interaction.x]);
+  const std::vector<std::vector<bool>> allowed = allowed_of(analysis, at, interaction, positions);
+  Compared compared;
+  for (std::size_t l = 0; l < allowed.size(); ++l) {
+    if (std::count(allowed[l].begin(), allowed[l].end(), true) > 1) compared.lines.push_back(l);
+  }
+  std::vector<double> common;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if (std::all_of(compared.lines.begin(), compared.lines.end(),
+                    [&](std::size_t l) { return allowed[l][i]; })) {
+      common.push_back(positions[i]);
+    }
+  }
+  if (compared.lines.size() > 1 && !common.empty()) {
+    compared.from = common.front();
+    compared.to = common.back();
+  }
+  return compared;
+}
+
 std::string level_text(const doe::Factor& factor, double coded) {
   return factor.name + " = " +
          analysis::with_unit(factor.format(factor.to_natural(coded)), factor.unit);
 }
 
-/// The change along a line from one end of x to the other: "+1850 images/s".
-std::string change_text(const analysis::Analysis& analysis,
-                        const analysis::ResponseAnalysis& response, const Interaction& interaction,
-                        std::size_t l) {
-  const Polyline& line = interaction.lines[l];
-  Eigen::VectorXd point =
-      doe::coded_point(analysis::factors_of(analysis), analysis::reference(analysis).settings);
+/// The change of the response along a line.
+struct LineChange {
+  std::size_t line = 0;
+  double difference = 0;
+  double known_to = 0;  ///< the larger half-width of the 95 % intervals at its ends
+};
+
+LineChange change_along(const analysis::Analysis& analysis,
+                        const analysis::ResponseAnalysis& response, const analysis::Reference& at,
+                        const Interaction& interaction, const Compared& compared, std::size_t l) {
+  Eigen::VectorXd point = doe::coded_point(analysis::factors_of(analysis), at.settings);
   point[interaction.by] = interaction.positions[l];
-  double known_to = 0;
-  for (const Point& end : {line.front(), line.back()}) {
-    point[interaction.x] = end.x;
-    known_to = std::max(
-        known_to, analysis::half_width(response.drawn()->predict(point).confidence_interval()));
-  }
-  return analysis::with_unit(
-      analysis::signed_difference_to(line.back().y - line.front().y, known_to),
-      response.response.unit);
+  point[interaction.x] = compared.from;
+  const surfaces::Prediction from = response.drawn()->predict(point);
+  point[interaction.x] = compared.to;
+  const surfaces::Prediction to = response.drawn()->predict(point);
+  return {l, to.response() - from.response(),
+          std::max(analysis::half_width(from.confidence_interval()),
+                   analysis::half_width(to.confidence_interval()))};
 }
 
 /// "raising batch from 1 to 64", "changing backend from trt to tf".
-std::string move_text(const doe::Factor& x, const Polyline& line) {
-  const std::string ends =
-      x.format(x.to_natural(line.front().x)) + " to " + x.format(x.to_natural(line.back().x));
+std::string move_text(const doe::Factor& x, const Compared& compared) {
+  const auto setting = [&](double position) {
+    return x.format(position == -1 || position == 1 ? x.to_natural(position)
+                                                    : x.snap(x.to_natural(position)));
+  };
+  const std::string ends = setting(compared.from) + " to " + setting(compared.to);
   return fmt::format("{} {} from {}", x.is_categorical() ? "Changing" : "Raising", x.name,
                      analysis::with_unit(ends, x.unit));
 }
@@ -155,26 +218,33 @@ std::string doubt_text(const analysis::ResponseAnalysis& response, const Interac
                      analysis::scale_words(response.fit->transform));
 }
 
-/// The smallest and largest change of the response along x.
+/// The smallest and largest change of the response along x, as far as settings are allowed.
 std::string title_of(const analysis::Analysis& analysis, const analysis::ResponseAnalysis& response,
-                     const Interaction& interaction) {
+                     const analysis::Reference& at, const Interaction& interaction) {
+  const doe::Factor& x = analysis::factors_of(analysis)[interaction.x];
   const doe::Factor& by = analysis::factors_of(analysis)[interaction.by];
-  const auto change = [&](std::size_t l) {
-    return interaction.lines[l].back().y - interaction.lines[l].front().y;
-  };
-  std::size_t low = 0, high = 0;
-  for (std::size_t l = 0; l < interaction.lines.size(); ++l) {
-    if (change(l) < change(low)) low = l;
-    if (change(l) > change(high)) high = l;
+  const std::string& name = response.response.name;
+  const Compared compared = compared_of(analysis, at, interaction);
+  if (compared.from == compared.to) {
+    return fmt::format("Too few settings of {} and {} are allowed to compare effects on {}.",
+                       x.name, by.name, name);
   }
-  const auto words = [&](std::size_t l) {
-    return fmt::format("{} with {}", change_text(analysis, response, interaction, l),
-                       level_text(by, interaction.positions[l]));
+  std::vector<LineChange> changes;
+  for (const std::size_t l : compared.lines) {
+    changes.push_back(change_along(analysis, response, at, interaction, compared, l));
+  }
+  const auto [low, high] = std::minmax_element(
+      changes.begin(), changes.end(),
+      [](const LineChange& a, const LineChange& b) { return a.difference < b.difference; });
+  const auto words = [&](const LineChange& change) {
+    return fmt::format(
+        "{} with {}",
+        analysis::with_unit(analysis::signed_difference_to(change.difference, change.known_to),
+                            response.response.unit),
+        level_text(by, interaction.positions[change.line]));
   };
-  return fmt::format("{} changes {} by {}, but by {}{}.",
-                     move_text(analysis::factors_of(analysis)[interaction.x], interaction.lines[0]),
-                     response.response.name, words(low), words(high),
-                     doubt_text(response, interaction));
+  return fmt::format("{} changes {} by {}, but by {}{}.", move_text(x, compared), name, words(*low),
+                     words(*high), doubt_text(response, interaction));
 }
 
 Axis response_axis(const analysis::ResponseAnalysis& response, const std::vector<Polyline>& lines) {
@@ -203,17 +273,18 @@ Axis axis_with_space_for(const Interaction& interaction, const doe::Factor& x,
   return axis;
 }
 
-void draw_lines(Chart& chart, const doe::Factor& by, const Interaction& interaction) {
+void draw_lines(Chart& chart, const doe::Factor& by, const Interaction& interaction,
+                const std::vector<std::vector<bool>>& allowed) {
   static constexpr const char* kDashes[] = {"none", "7 4", "2 3", "9 3 2 3"};
   const std::vector<Polyline>& lines = interaction.lines;
   std::vector<CurveEnd> ends;
   for (std::size_t l = 0; l < lines.size(); ++l) {
     const std::string colour = series_colour(static_cast<int>(l));
     ends.push_back({lines[l].back(), line_name(by, interaction.positions[l]), colour});
-    chart.curve(lines[l], ends.back().name,
-                {{"stroke", colour},
-                 {"stroke-width", "2.2"},
-                 {"stroke-dasharray", kDashes[l % std::size(kDashes)]}});
+    draw_allowed_curve(chart, lines[l], allowed[l], ends.back().name,
+                       {{"stroke", colour},
+                        {"stroke-width", "2.2"},
+                        {"stroke-dasharray", kDashes[l % std::size(kDashes)]}});
   }
   draw_curve_names(chart, ends, Side::kRight);
 }
@@ -227,7 +298,7 @@ Figure interaction_figure(const analysis::Analysis& analysis,
   Figure figure;
   figure.name = fmt::format("interaction-{}-{}-{}", file_part(response.response.name),
                             file_part(by.name), file_part(x.name));
-  figure.title = title_of(analysis, response, interaction);
+  figure.title = title_of(analysis, response, at, interaction);
   const std::string held =
       analysis::settings_text(factors, at.settings, {interaction.x, interaction.by});
   figure.caption = fmt::format(
@@ -239,10 +310,16 @@ Figure interaction_figure(const analysis::Analysis& analysis,
     figure.caption += fmt::format(" The {} strongest of {} pairs of {} are drawn.", drawn, pairs,
                                   response.response.name);
   }
+  const std::vector<std::vector<bool>> allowed =
+      allowed_of(analysis, at, interaction, coded_positions(x));
+  if (std::any_of(allowed.begin(), allowed.end(), excludes_any)) {
+    figure.caption +=
+        fmt::format(" Thin grey: {}; the title leaves it out.", excluded_text(analysis));
+  }
   Chart chart(figure.name, axis_with_space_for(interaction, x, by),
               response_axis(response, interaction.lines));
   chart.grid_lines();
-  draw_lines(chart, by, interaction);
+  draw_lines(chart, by, interaction, allowed);
   figure.svg = chart.finish(figure.title);
   return figure;
 }

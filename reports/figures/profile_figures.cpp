@@ -7,6 +7,7 @@
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "doe/design.h"
+#include "reports/figures/allowed.h"
 #include "reports/figures/axes.h"
 #include "reports/figures/figures.h"
 
@@ -21,12 +22,17 @@ struct Profile {
   std::vector<double> at;  ///< coded
   std::vector<double> mean;
   std::vector<std::optional<surfaces::Interval>> interval;
+  std::vector<bool> allowed;
 };
 
-Profile profile_along(const analysis::ResponseAnalysis& response, const doe::Factor& factor, int f,
-                      Eigen::VectorXd point) {
+Profile profile_along(const analysis::Analysis& analysis,
+                      const analysis::ResponseAnalysis& response, const analysis::Reference& at,
+                      int f, Eigen::VectorXd point) {
+  const doe::Factor& factor = analysis::factors_of(analysis)[f];
   Profile profile;
-  for (const double position : coded_positions(factor)) {
+  const std::vector<double> positions = coded_positions(factor, point[f]);
+  profile.allowed = allowed_along(analysis, at, {f}, f, point, positions);
+  for (const double position : positions) {
     point[f] = position;
     const surfaces::Prediction prediction = response.drawn()->predict(point);
     profile.at.push_back(position);
@@ -36,19 +42,31 @@ Profile profile_along(const analysis::ResponseAnalysis& response, const doe::Fac
   return profile;
 }
 
+/// The indices of the lowest and the highest mean at allowed settings; empty if there are none.
+std::optional<std::pair<std::size_t, std::size_t>> ends_of(const Profile& profile) {
+  std::vector<std::size_t> allowed;
+  for (std::size_t i = 0; i < profile.mean.size(); ++i) {
+    if (profile.allowed[i]) allowed.push_back(i);
+  }
+  if (allowed.empty()) return std::nullopt;
+  const auto [low, high] = std::minmax_element(
+      allowed.begin(), allowed.end(),
+      [&](std::size_t a, std::size_t b) { return profile.mean[a] < profile.mean[b]; });
+  return std::pair(*low, *high);
+}
+
+/// The change of the mean over allowed settings.
 double change(const Profile& profile) {
-  const auto [low, high] = std::minmax_element(profile.mean.begin(), profile.mean.end());
-  return *high - *low;
+  const auto ends = ends_of(profile);
+  return ends ? profile.mean[ends->second] - profile.mean[ends->first] : 0;
 }
 
 /// The change of the mean, with as many digits as the uncertainty of its ends justifies.
 std::string change_text(const Profile& profile) {
-  const auto [low, high] = std::minmax_element(profile.mean.begin(), profile.mean.end());
-  const auto half = [&](const auto& at) {
-    return analysis::half_width(
-        profile.interval[static_cast<std::size_t>(at - profile.mean.begin())]);
-  };
-  return analysis::difference_to(*high - *low, std::max(half(low), half(high)));
+  const auto [low, high] = ends_of(profile).value();
+  return analysis::difference_to(change(profile),
+                                 std::max(analysis::half_width(profile.interval[low]),
+                                          analysis::half_width(profile.interval[high])));
 }
 
 /// A common axis for all factors of a response, so that slopes are comparable. It includes the
@@ -76,6 +94,23 @@ Axis response_axis(const analysis::ResponseAnalysis& response, const std::vector
                      high);
 }
 
+/// Grey behind what is not allowed; levels are half a unit wide at both sides.
+void draw_excluded_part(Chart& chart, const Profile& profile, bool levels, const Axis& y) {
+  const auto cover = [&](double from, double to) {
+    chart.region({{{from, y.low}, {to, y.low}, {to, y.high}, {from, y.high}}},
+                 {{"fill", kExcludedFill}});
+  };
+  for (std::size_t i = 0; i < profile.at.size(); ++i) {
+    if (levels && !profile.allowed[i]) cover(profile.at[i] - 0.5, profile.at[i] + 0.5);
+  }
+  if (levels) return;
+  Polyline places;
+  for (const double at : profile.at) places.push_back({at, 0});
+  for (const Polyline& part : parts_of(places, profile.allowed, false)) {
+    cover(part.front().x, part.back().x);
+  }
+}
+
 void draw_curve(Chart& chart, const Profile& profile) {
   Polyline mean, band;
   for (std::size_t i = 0; i < profile.at.size(); ++i) {
@@ -87,18 +122,19 @@ void draw_curve(Chart& chart, const Profile& profile) {
   }
   const std::string colour = series_colour(0);
   if (!band.empty()) chart.region({band}, {{"fill", colour}, {"fill-opacity", "0.22"}});
-  chart.curve(mean, "mean", {{"stroke", colour}, {"stroke-width", "2"}});
+  draw_allowed_curve(chart, mean, profile.allowed, "mean",
+                     {{"stroke", colour}, {"stroke-width", "2"}});
 }
 
 void draw_levels(Chart& chart, const Profile& profile) {
-  const Attributes style = {{"stroke", series_colour(0)}, {"stroke-width", "2"}};
   for (std::size_t i = 0; i < profile.at.size(); ++i) {
+    const std::string colour = profile.allowed[i] ? series_colour(0) : kExcludedLine;
     if (profile.interval[i]) {
       chart.line(
           {{profile.at[i], profile.interval[i]->low}, {profile.at[i], profile.interval[i]->high}},
-          style);
+          {{"stroke", colour}, {"stroke-width", "2"}});
     }
-    chart.circle({profile.at[i], profile.mean[i]}, 4, {{"fill", series_colour(0)}},
+    chart.circle({profile.at[i], profile.mean[i]}, 4, {{"fill", colour}},
                  analysis::exact_number(profile.mean[i]));
   }
 }
@@ -145,7 +181,11 @@ std::string title_of(const analysis::Analysis& analysis, const analysis::Respons
       std::max_element(profiles.begin(), profiles.end(),
                        [](const Profile& a, const Profile& b) { return change(a) < change(b); });
   if (!(change(*strongest) > 0)) {
-    return fmt::format("At {}, no factor has an effect on {}.", at.name, name);
+    const bool excludes = std::any_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
+      return excludes_any(profile.allowed);
+    });
+    return fmt::format("At {}, no factor has an effect on {}{}.", at.name, name,
+                       excludes ? " among allowed settings" : "");
   }
   const doe::Factor& factor =
       analysis::factors_of(analysis)[static_cast<std::size_t>(strongest - profiles.begin())];
@@ -160,7 +200,7 @@ Figure profile_figure(const analysis::Analysis& analysis,
   const Eigen::VectorXd point = doe::coded_point(factors, at.settings);
   std::vector<Profile> profiles;
   for (std::size_t f = 0; f < factors.size(); ++f) {
-    profiles.push_back(profile_along(response, factors[f], static_cast<int>(f), point));
+    profiles.push_back(profile_along(analysis, response, at, static_cast<int>(f), point));
   }
   Figure figure;
   const std::string& name = response.response.name;
@@ -174,12 +214,18 @@ Figure profile_figure(const analysis::Analysis& analysis,
     figure.caption += fmt::format(" The {} of {} factors with the largest effects.", drawn.size(),
                                   profiles.size());
   }
+  const bool greys = std::any_of(drawn.begin(), drawn.end(),
+                                 [&](std::size_t f) { return excludes_any(profiles[f].allowed); });
+  if (greys) {
+    figure.caption += fmt::format(" Grey: {}; the title leaves it out.", excluded_text(analysis));
+  }
   const Axis y = response_axis(response, profiles, point);
   std::vector<std::string> charts;
   for (const std::size_t f : drawn) {
     Chart chart(fmt::format("{}-{}", figure.name, f), factor_axis(factors[f]), y,
                 {kWidth, kHeight, 62});
     chart.grid_lines();
+    draw_excluded_part(chart, profiles[f], factors[f].is_categorical(), y);
     const double held = point[static_cast<Eigen::Index>(f)];
     chart.line({{held, y.low}, {held, y.high}},
                {{"stroke", "currentColor"}, {"stroke-dasharray", "4 3"}});

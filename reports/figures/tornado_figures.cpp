@@ -6,6 +6,7 @@
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "analysis/tornado.h"
+#include "reports/figures/allowed.h"
 #include "reports/figures/axes.h"
 #include "reports/figures/figures.h"
 
@@ -109,6 +110,12 @@ Figure tornado_figure(const analysis::Analysis& analysis, analysis::Tornado torn
       tornado.response->response.name,
       analysis::with_unit(analysis::number_to(tornado.centre, tornado.centre_known_to),
                           tornado.response->response.unit));
+  const bool excludes =
+      analysis.feasibility.has_value() || !analysis.directory->study.region.is_box();
+  if (excludes && std::any_of(tornado.swings.begin(), tornado.swings.end(),
+                              [](const auto& swing) { return !swing.down || !swing.up; })) {
+    figure.caption += fmt::format(" –: no such step, or {}.", excluded_text(analysis));
+  }
   if (tornado.swings.size() > kMaxSwings) {
     figure.caption += fmt::format(" The {} of {} factors with the largest effects.", kMaxSwings,
                                   tornado.swings.size());

@@ -104,7 +104,9 @@ void write_robustness(const Page& page, Markup& out) {
   if (page.analysis.optimum && page.analysis.details) {
     write_one_step(page.analysis, out);
     if (page.tornados.empty()) {
-      out.element("p", "No factor can be moved by a step: all are categorical or fixed.");
+      out.element("p",
+                  "No factor can be moved by a step: all are categorical or fixed, or the "
+                  "step is not allowed.");
     }
     write_figures(page.tornados, out, "figures pairs");
     write_uncertainty(page.analysis, out);

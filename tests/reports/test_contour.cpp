@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>
@@ -90,6 +91,27 @@ TEST_CASE("Simplified lines stay within the tolerance", "[reports][contour]") {
     const double radius = std::hypot((few[i].x + few[i - 1].x) / 2, (few[i].y + few[i - 1].y) / 2);
     CHECK(1 - radius <= 0.01 + 1e-12);
   }
+}
+
+TEST_CASE("Simplified regions reach the corners of the grid wherever their rings begin",
+          "[reports][contour]") {
+  // The triangle x + y > 0.5 in steps of a cell; its only corner of the grid is (1, 1).
+  const Grid grid =
+      square_grid(-1, 1, 161, [](double x, double y) { return x + y > 0.5 ? 1 : -1; });
+  const double cell = grid.x[1] - grid.x[0];
+  Polyline ring = region_between(grid, 0)[0];
+  int without_corner = 0;
+  for (std::size_t start = 0; start < ring.size(); ++start) {
+    std::rotate(ring.begin(), ring.begin() + 1, ring.end());
+    const Polyline simple = simplified_inside(grid, ring, cell);
+    CHECK(simple.size() < ring.size());
+    CHECK(signed_area(simple) == Approx(signed_area(ring)).margin(2 * cell));
+    if (std::none_of(simple.begin(), simple.end(),
+                     [](const Point& p) { return p.x == 1 && p.y == 1; })) {
+      ++without_corner;
+    }
+  }
+  CHECK(without_corner == 0);
 }
 
 TEST_CASE("Levels are round numbers inside the range", "[reports][contour]") {

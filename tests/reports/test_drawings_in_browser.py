@@ -6,6 +6,7 @@ usage: test_drawings_in_browser.py MAKE_EXAMPLE_REPORT
 
 import csv
 import io
+import re
 import unittest
 import xml.dom.minidom
 
@@ -238,6 +239,38 @@ class ConstraintsInBrowser(unittest.TestCase):
                 browser.find_element(By.ID, f"slider-{name}").send_keys(Keys.END)
             self.assertTrue(note.is_displayed())
             self.assertIn("batch * rate <= 256", note.text)
+
+    def test_profiles_are_grey_where_settings_are_excluded(self):
+        """The title's change is the largest between settings with batch * rate <= 256."""
+        with opened("mixed") as (_, browser):
+            figure = browser.find_element(By.CSS_SELECTOR, "[data-figure=profile]")
+            browser.execute_script("arguments[0].scrollIntoView()", figure)
+            WebDriverWait(browser, 30).until(
+                lambda _: figure.find_elements(By.CSS_SELECTOR, ".plot > svg"))
+            self.assertIn("Grey: settings that are excluded (batch * rate <= 256)",
+                          figure.find_element(By.CSS_SELECTOR, "figcaption.live").text)
+            grey = [part.get_attribute("d")
+                    for part in figure.find_elements(By.CSS_SELECTOR, ".plot .excluded-part")]
+            self.assertTrue(any(grey))
+            changes = browser.execute_script("""
+                const { data } = doetune;
+                const response = data.responses.find((r) => r.name === arguments[0]);
+                const settings = data.reference.settings;
+                const [batch, rate] = ["batch", "rate"].map(
+                    (name) => data.factors.findIndex((factor) => factor.name === name));
+                return data.factors.map((factor, f) => {
+                    const places = factor.kind === "categorical"
+                        ? factor.level_names.map((_, i) => i)
+                        : Array.from({ length: 41 }, (_, i) => -1 + i / 20);
+                    const means = places.map((c) => settings.map((s, g) =>
+                        (g === f ? doetune.natural(factor, c) : s)))
+                        .filter((at) => at[batch] * at[rate] <= 256)
+                        .map((at) => response.model.mean(doetune.codedPoint(data, at)));
+                    return Math.max(...means) - Math.min(...means);
+                });""", figure.get_attribute("data-response"))
+            title = figure.find_element(By.CSS_SELECTOR, "h3.live").text
+            said = float(re.search(r": by ([0-9.]+)", title)[1])
+            self.assertAlmostEqual(said / max(changes), 1, delta=0.02, msg=title)
 
     def test_infeasible_runs_are_crosses(self):
         with opened("constrained") as (study, browser):

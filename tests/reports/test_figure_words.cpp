@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <regex>
 
 #include "analysis/level_words.h"
+#include "analysis/reference_point.h"
 #include "analysis/surface_words.h"
 #include "reports/figures/figures.h"
 #include "reports/page/report_page.h"
@@ -118,6 +121,67 @@ TEST_CASE("Where runs hardly complete is grey too", "[reports][figures]") {
   for (const reports::Figure& figure : reports::contour_figures(analysis)) {
     CHECK_THAT(figure.caption, Contains("or a run completes with a probability below 95 %"));
   }
+}
+
+TEST_CASE("Figures promise nothing that is unlikely to complete", "[reports][figures]") {
+  // y rises with batch and execs, but above a product of 32 runs end for want of memory. No allowed
+  // settings are better than the optimum, so no change between allowed settings is as large as the
+  // optimum itself.
+  std::string csv = "batch,execs,y,status\n";
+  for (int i = 0; i < 18; ++i) {
+    const int batch = std::array{1, 6, 32}[i % 3], execs = std::array{1, 4, 6}[i / 3 % 3];
+    const double y = 100 * std::pow(batch, 0.6) * std::pow(execs, 0.5) * (1 + 0.01 * (i * 7 % 5));
+    csv += fmt::format("{},{},", batch, execs) +
+           (batch * execs <= 32 ? fmt::format("{},completed\n", y) : ",infeasible\n");
+  }
+  const Case study(
+      "study: memory\nseed: 1\ncommand: [./run]\nfactors:\n"
+      "  batch: {low: 1, high: 32, type: integer, scale: log2}\n"
+      "  execs: {low: 1, high: 6, type: integer}\n"
+      "model: quadratic\nresponses:\n  y: {goal: maximize, transform: log}\n",
+      csv);
+  const analysis::Analysis& analysis = study.analysis;
+  REQUIRE(analysis.feasibility);
+  REQUIRE(analysis.optimum);
+  const double best = analysis::prediction_of(analysis.optimum->best, "y")->mean;
+  const std::regex change("by [+]?([0-9.]+)");
+  for (const auto& figures :
+       {reports::profile_figures(analysis), reports::perturbation_figures(analysis),
+        reports::interaction_figures(analysis)}) {
+    for (const reports::Figure& figure : figures) {
+      INFO(figure.title);
+      for (std::sregex_iterator found(figure.title.begin(), figure.title.end(), change), none;
+           found != none; ++found) {
+        CHECK(std::stod((*found)[1]) < best);
+      }
+      CHECK_THAT(figure.svg, Contains("stroke=\"#8b949e\""));
+      CHECK_THAT(figure.caption, Contains("a run completes with a probability below 95 %"));
+    }
+  }
+  for (const reports::Figure& figure : reports::tornado_figures(analysis)) {
+    CHECK_THAT(figure.title, Contains("one step down") && !Contains("one step up"));
+    CHECK_THAT(figure.caption, Contains("–: no such step, or a run completes"));
+  }
+}
+
+TEST_CASE("A title has no range from a number to the same number", "[reports][figures]") {
+  // y depends on c alone: what else varies is a * b * c, which no term of the model has.
+  std::string csv = "a,b,c,y\n";
+  for (const int a : {-1, 1}) {
+    for (const int b : {-1, 1}) {
+      for (const int c : {-1, 1}) {
+        csv += fmt::format("{},{},{},{}\n", a, b, c, 100 + 10 * c + a * b * c);
+      }
+    }
+  }
+  const Case study(head(kTwoFactors + "  c: {low: -1, high: 1, step: 0.5}\n", "linear"), csv);
+  bool is_flat = false;
+  for (const reports::Figure& figure : reports::contour_figures(study.analysis)) {
+    INFO(figure.title);
+    CHECK_FALSE(std::regex_search(figure.title, std::regex(" ([0-9.]+) to \\1 ")));
+    is_flat = is_flat || figure.title.find(" s in all of this slice.") != std::string::npos;
+  }
+  CHECK(is_flat);
 }
 
 TEST_CASE("A search has improved only what came closer to its goal", "[reports][figures]") {
