@@ -11,10 +11,13 @@
 namespace doetune::analysis {
 namespace {
 
-std::vector<std::string> missed_goals(const Analysis& analysis) {
+/// The limits that are missed: a ramp has no value that must be reached.
+std::vector<std::string> missed_limits(const Analysis& analysis) {
   std::vector<std::string> names;
   for (const surfaces::ResponsePrediction& predicted : analysis.optimum->best.predictions) {
-    if (!predicted.goal_met) names.push_back(predicted.name);
+    const auto goal = analysis.goals.find(predicted.name);
+    const bool limited = goal != analysis.goals.end() && goal->second.is_limit();
+    if (limited && !predicted.goal_met) names.push_back(predicted.name);
   }
   return names;
 }
@@ -125,10 +128,10 @@ std::string fallback_sentence(const Analysis& analysis) {
 std::string optimum_headline(const Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   if (!optimum.feasible) {
+    const std::vector<std::string> missed = missed_limits(analysis);
     return fmt::format(
-        "No configuration is predicted to meet every goal; the one below comes nearest and misses "
-        "{}.",
-        listed(missed_goals(analysis)));
+        "No configuration is predicted to meet every goal; the one below comes nearest{}.",
+        missed.empty() ? "" : " and misses " + listed(missed));
   }
   const std::vector<std::string> out_of_reach = ends_out_of_reach(analysis);
   if (!out_of_reach.empty()) {

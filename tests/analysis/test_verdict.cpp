@@ -363,3 +363,37 @@ TEST_CASE("A run that was not executed is no evidence of where runs complete",
   CHECK(written(true).feasibility->infeasible == 2);
   CHECK(written(false).feasibility->infeasible == 1);
 }
+
+TEST_CASE("Of goals that cannot be met, the limits are named", "[reports][verdict]") {
+  // The settings with the least z have the least y: its desirability is 0, but y is no limit.
+  tests::TemporaryDirectory folder;
+  const std::filesystem::path table = folder.path() / "runs.csv";
+  std::ofstream csv(table);
+  csv << "a,b,y,z\n";
+  for (const int a : {0, 1, 2}) {
+    for (const int b : {0, 1, 2}) csv << a << ',' << b << ',' << 5 + a << ',' << 3 + a + b << '\n';
+  }
+  csv.close();
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 0, high: 2}, b: {low: 0, high: 2}}\n"
+      "responses: {y: {goal: maximize}, z: {goal: at_most, high: 2}}\n",
+      folder.path() / "s.yaml");
+  const auto directory = study::import_runs(study, table, folder.path() / "s", true);
+  CHECK_THAT(analysis::verdict(analysis::analyse(directory)).headline,
+             Contains("comes nearest and misses z."));
+}
+
+TEST_CASE("What single runs are expected to give has no level without an interval",
+          "[reports][verdict]") {
+  tests::TemporaryDirectory folder;
+  const std::filesystem::path table = folder.path() / "runs.csv";
+  std::ofstream(table) << "a,b,y\n0,0,1\n1,0,2\n0,1,2\n";  // as many as coefficients
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 0, high: 1}, b: {low: 0, high: 1}}\nmodel: linear\n"
+      "responses: {y: {goal: maximize}}\n",
+      folder.path() / "s.yaml");
+  const auto directory = study::import_runs(study, table, folder.path() / "s", true);
+  const auto preferred = analysis::preference(analysis::analyse(directory));
+  REQUIRE(preferred);
+  CHECK_THAT(preferred->reason, Contains("expected to be better (y 3)."));
+}
