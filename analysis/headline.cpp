@@ -4,6 +4,7 @@
 
 #include "analysis/fitted_runs.h"
 #include "analysis/format.h"
+#include "analysis/limit_confidence.h"
 #include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
 #include "analysis/today.h"
@@ -87,8 +88,17 @@ std::string completion_text(const Analysis& analysis) {
 
 /// The limits that are met by the means, but not with the confidence wanted.
 std::string doubt_text(const Analysis& analysis) {
-  if (analysis.optimum->best.doubt == 0) return "";
-  return " No configuration meets every limit with the confidence wanted; this one comes nearest.";
+  std::vector<std::string> missed;
+  for (const std::string& name : limited_responses(analysis)) {
+    const auto limit = limit_confidence(analysis, name);
+    if (!limit || limit->is_reached()) continue;
+    missed.push_back(fmt::format("{} on {} ({}, wanted {})", missed.empty() ? "the limit" : "that",
+                                 name, in_words(chance_text(limit->probability)),
+                                 chance_text(limit->wanted)));
+  }
+  if (missed.empty()) return "";
+  return fmt::format(" This is less than the confidence wanted for {}{}.", listed(missed),
+                     analysis.optimum->best.doubt > 0 ? "; no configuration comes nearer" : "");
 }
 
 /// "run 7 (throughput 512 images/s, latency 9 ms)".
