@@ -9,6 +9,7 @@
 #include "analysis/best_run.h"
 #include "analysis/blocks.h"
 #include "analysis/fit_response.h"
+#include "analysis/limit_confidence.h"
 #include "analysis/study_tests.h"
 #include "base/parallel.h"
 #include "study/directory/journal.h"
@@ -367,7 +368,7 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
     const std::vector<surfaces::Interval> ranges = surfaces::predicted_ranges(request);
     close_ramps(request, ranges, analysis);
     if (!analysis.optimum_problem.empty()) return;
-    analysis.optimum = surfaces::find_optimum(request);
+    analysis.optimum = find_confident_optimum(request);
     analysis.optimum->at_bound = surfaces::improving_ends(request, *analysis.optimum);
     analysis.details = details_of(request, *analysis.optimum, ranges, options.limits);
     if (analysis.details->indifferent) analysis.optimum->at_bound.clear();

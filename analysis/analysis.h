@@ -38,7 +38,8 @@ struct FitDiagnostics {
   std::optional<surfaces::ShapeCertainty> shape;
 };
 
-/// A surface fitted because the runs do not determine the study's model.
+/// A surface fitted because the runs do not determine the study's model, or leave none to estimate
+/// its error.
 struct Fallback {
   std::string model;   ///< the one that was fitted: "linear"
   std::string reason;  ///< "11 completed runs do not determine the 15 coefficients of the ..."

@@ -127,7 +127,8 @@ int side_of(const surfaces::Goal& goal, double measured, const Expected& expecte
 /// The measured run beside what is expected of the optimum, for every ramp goal.
 struct RunComparison {
   int better = 0, worse = 0;
-  std::string expected;  ///< "y 190 to 220 points"
+  std::string expected;   ///< "y 190 to 220 points"
+  bool intervals = true;  ///< whether every part of `expected` is one
 };
 
 RunComparison compared(const Analysis& analysis, const study::RunRecord& record) {
@@ -144,6 +145,7 @@ RunComparison compared(const Analysis& analysis, const study::RunRecord& record)
     const int side = side_of(*goal, record.responses.at(response.response.name), expected);
     result.better += side > 0 ? 1 : 0;
     result.worse += side < 0 ? 1 : 0;
+    result.intervals = result.intervals && expected.interval;
     result.expected += (result.expected.empty() ? "" : ", ") + response.response.name + " " +
                        with_unit(expected.interval ? interval_text(*expected.interval)
                                                    : short_number(expected.mean),
@@ -180,7 +182,10 @@ std::optional<Preference> preference(const Analysis& analysis) {
   const study::RunRecord& record = analysis.records.at(best->run);
   Preference result{*best, false, values_text(analysis, record), {}};
   const RunComparison beside = compared(analysis, record);
-  const std::string expected = beside.expected.empty() ? "" : " (" + beside.expected + ", 95 %)";
+  const std::string expected =
+      beside.expected.empty()
+          ? ""
+          : fmt::format(" ({}{})", beside.expected, beside.intervals ? ", 95 %" : "");
   if (settings_of_run(analysis, best->run) == analysis.optimum->best.settings) {
     result.reason = "It is a run of this configuration.";
   } else if (best->meets_limits != optimum_meets_limits(analysis)) {

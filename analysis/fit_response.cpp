@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "analysis/blocks.h"
@@ -157,38 +158,60 @@ class ResponseFit {
     }
   }
 
-  /// If the runs do not determine the model: the largest named one that they do; if nothing was
-  /// asked for that only this one has, whatever predicts best of those up to it and a Gaussian
-  /// process. Selections that start from few terms need no smaller model, and a parametric model
-  /// none at all.
+  /// If the runs do not determine the model, or leave none to estimate its error: the largest named
+  /// one for which they suffice; if nothing was asked for that only this one has, whatever predicts
+  /// best of those up to it and a Gaussian process. Selections that start from few terms need no
+  /// smaller model, and a parametric model none at all. Terms that were listed, as many as runs,
+  /// are tested without an estimate of the error (see effects.h).
   void fall_back() {
     const bool polynomial = settings_.surface == SurfaceType::kPolynomial;
     if (doe::is_parametric(settings_.surface)) return;
     const bool selects = settings_.selection != doe::SelectionMethod::kNone;
     if (selects && settings_.selection != doe::SelectionMethod::kBackward) return;
-    if (is_determined(model_)) return;
-    for (const char* name : {"quadratic", "interactions", "linear"}) {
-      doe::Model smaller = doe::Model::named(name, study_.factors);
-      if (!is_determined(smaller)) continue;
-      if (polynomial) {
-        result_.fallback = {
-            name, fmt::format("{} not determine the {} coefficients of the {} model",
-                              runs_.runs.size() == 1
-                                  ? "1 completed run does"
-                                  : fmt::format("{} completed runs do", runs_.runs.size()),
-                              model_.column_count(), model_name_)};
-        const bool compares = !selects && settings_.loss == doe::Loss::kSquares &&
-                              settings_.variance == VarianceType::kConstant;
-        if (compares) settings_.surface = SurfaceType::kAuto;
-      }
-      wanted_ = std::exchange(model_, std::move(smaller));
-      return;
+    const bool determined = is_determined(model_);
+    const bool keeps = !polynomial || model_name_ == "listed" || leaves_error(model_);
+    if (determined && keeps) return;
+    std::string smaller = smaller_model(true);
+    if (smaller.empty() && !determined) smaller = smaller_model(false);
+    if (smaller.empty()) return;
+    if (polynomial) {
+      result_.fallback = {smaller, reason_to_fall_back(determined)};
+      const bool compares = !selects && settings_.loss == doe::Loss::kSquares &&
+                            settings_.variance == VarianceType::kConstant;
+      if (compares) settings_.surface = SurfaceType::kAuto;
     }
+    wanted_ = std::exchange(model_, doe::Model::named(smaller, study_.factors));
+  }
+
+  /// The largest named model that the runs determine and, if `with_error`, whose error they can
+  /// estimate; empty if there is none.
+  std::string smaller_model(bool with_error) const {
+    for (const char* name : {"quadratic", "interactions", "linear"}) {
+      const doe::Model smaller = doe::Model::named(name, study_.factors);
+      if (is_determined(smaller) && (!with_error || leaves_error(smaller))) return name;
+    }
+    return "";
+  }
+
+  std::string reason_to_fall_back(bool determined) const {
+    const std::size_t count = runs_.runs.size();
+    return fmt::format("{} determine the {} coefficients of the {} model{}",
+                       count == 1
+                           ? "1 completed run does not"
+                           : fmt::format("{} completed runs{}", count, determined ? "" : " do not"),
+                       model_.column_count(), model_name_, determined ? ", but not its error" : "");
   }
 
   bool is_determined(const doe::Model& model) const {
     return surfaces::estimable_terms(model, runs_.coded, runs_.blocks).size() ==
            model.terms().size();
+  }
+
+  /// Whether runs are left to estimate the error of a model that they determine.
+  bool leaves_error(const doe::Model& model) const {
+    const std::set<int> blocks(runs_.blocks.begin(), runs_.blocks.end());
+    const auto effects = std::max<std::size_t>(blocks.size(), 1) - 1;
+    return runs_.runs.size() > static_cast<std::size_t>(model.column_count()) + effects;
   }
 
   void choose_transform() {

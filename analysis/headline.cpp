@@ -4,6 +4,7 @@
 
 #include "analysis/fitted_runs.h"
 #include "analysis/format.h"
+#include "analysis/limit_confidence.h"
 #include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
 #include "analysis/today.h"
@@ -11,10 +12,13 @@
 namespace doetune::analysis {
 namespace {
 
-std::vector<std::string> missed_goals(const Analysis& analysis) {
+/// The limits that are missed: a ramp has no value that must be reached.
+std::vector<std::string> missed_limits(const Analysis& analysis) {
   std::vector<std::string> names;
   for (const surfaces::ResponsePrediction& predicted : analysis.optimum->best.predictions) {
-    if (!predicted.goal_met) names.push_back(predicted.name);
+    const auto goal = analysis.goals.find(predicted.name);
+    const bool limited = goal != analysis.goals.end() && goal->second.is_limit();
+    if (limited && !predicted.goal_met) names.push_back(predicted.name);
   }
   return names;
 }
@@ -84,8 +88,17 @@ std::string completion_text(const Analysis& analysis) {
 
 /// The limits that are met by the means, but not with the confidence wanted.
 std::string doubt_text(const Analysis& analysis) {
-  if (analysis.optimum->best.doubt == 0) return "";
-  return " No configuration meets every limit with the confidence wanted; this one comes nearest.";
+  std::vector<std::string> missed;
+  for (const std::string& name : limited_responses(analysis)) {
+    const auto limit = limit_confidence(analysis, name);
+    if (!limit || limit->is_reached()) continue;
+    missed.push_back(fmt::format("{} on {} ({}, wanted {})", missed.empty() ? "the limit" : "that",
+                                 name, in_words(chance_text(limit->probability)),
+                                 chance_text(limit->wanted)));
+  }
+  if (missed.empty()) return "";
+  return fmt::format(" This is less than the confidence wanted for {}{}.", listed(missed),
+                     analysis.optimum->best.doubt > 0 ? "; no configuration comes nearer" : "");
 }
 
 /// "run 7 (throughput 512 images/s, latency 9 ms)".
@@ -125,10 +138,10 @@ std::string fallback_sentence(const Analysis& analysis) {
 std::string optimum_headline(const Analysis& analysis) {
   const surfaces::Optimum& optimum = *analysis.optimum;
   if (!optimum.feasible) {
+    const std::vector<std::string> missed = missed_limits(analysis);
     return fmt::format(
-        "No configuration is predicted to meet every goal; the one below comes nearest and misses "
-        "{}.",
-        listed(missed_goals(analysis)));
+        "No configuration is predicted to meet every goal; the one below comes nearest{}.",
+        missed.empty() ? "" : " and misses " + listed(missed));
   }
   const std::vector<std::string> out_of_reach = ends_out_of_reach(analysis);
   if (!out_of_reach.empty()) {

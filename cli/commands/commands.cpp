@@ -87,7 +87,7 @@ constexpr std::array kExitMeanings{
     ExitMeaning{kDone, "done"},
     ExitMeaning{kInternalError, "an internal error, or output that could not be written"},
     ExitMeaning{kUsage, "the command line is invalid"},
-    ExitMeaning{kStudyFile, "the study file is invalid"},
+    ExitMeaning{kStudyFile, "the study file, or a file of results, is invalid"},
     ExitMeaning{kStudyDirectory, "the study directory is invalid or in use"},
     ExitMeaning{kRunsMissing, "runs are missing, failed, or too few to conclude"},
     ExitMeaning{kNoSettingsMeetGoals, "no settings meet the goals"},

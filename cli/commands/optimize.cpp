@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "analysis/format.h"
+#include "analysis/limit_confidence.h"
 #include "analysis/reference_point.h"
 #include "analysis/today.h"
 #include "analysis/verdict.h"
@@ -25,6 +26,23 @@ std::string interval(const std::optional<surfaces::Interval>& value) {
   return value ? analysis::interval_text(*value) : "unavailable";
 }
 
+/// Whether a limit is met, in two lines: "likely, 82 %" and "90 % wanted".
+struct MetWords {
+  std::string first, second;
+};
+
+MetWords met_words(const analysis::Analysis& analysis,
+                   const surfaces::ResponsePrediction& predicted) {
+  const surfaces::Goal* goal = analysis::goal_of(analysis, predicted.name);
+  if (goal == nullptr || !goal->is_limit()) return {"-", ""};
+  const auto limit = analysis::limit_confidence(analysis, predicted.name);
+  if (!limit) return {predicted.goal_met ? "on average" : "NO", ""};
+  const std::string word = predicted.goal_met ? limit->word() : "NO";
+  const std::string of = goal->of == doe::LimitOf::kMean ? " of the mean" : "";
+  return {word + ", " + analysis::chance_text(limit->probability) + of,
+          limit->is_reached() ? "" : analysis::chance_text(limit->wanted) + " wanted"};
+}
+
 void print_predictions(const analysis::Analysis& analysis, const surfaces::Candidate& candidate) {
   const bool corrected =
       std::any_of(candidate.predictions.begin(), candidate.predictions.end(),
@@ -35,15 +53,13 @@ void print_predictions(const analysis::Analysis& analysis, const surfaces::Candi
     const study::Response& response = *analysis.directory->study.find_response(predicted.name);
     const auto goal = analysis.goals.find(predicted.name);
     const bool has_goal = goal != analysis.goals.end();
-    std::string met = has_goal && goal->second.is_limit() ? predicted.goal_met ? "yes" : "NO" : "-";
-    if (predicted.goal_met_probability)
-      met += ", " + analysis::chance_text(*predicted.goal_met_probability);
+    const MetWords met = met_words(analysis, predicted);
     table.add({analysis::name_with_unit(predicted.name, response.unit),
                analysis::number_beside(predicted.expected.value_or(predicted.mean), 0,
                                        has_goal ? std::optional(goal->second) : std::nullopt),
                interval(predicted.confidence_interval), interval(predicted.prediction_interval),
-               met});
-    if (has_goal) table.add({"  " + analysis::goal_text(goal->second, "")});
+               met.first});
+    if (has_goal) table.add({"  " + analysis::goal_text(goal->second, ""), "", "", "", met.second});
   }
   fmt::print("{}", table.str());
   if (!corrected) return;

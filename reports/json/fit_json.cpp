@@ -377,11 +377,15 @@ json::Format<ResponseAnalysis> response_format(const study::Study& study) {
 json::Format<analysis::Analysis> fit_format(const study::Study& study) {
   using analysis::Analysis;
   const auto name = [](const ResponseAnalysis& response) { return response.response.name; };
+  const auto error = [](const Analysis& analysis) {
+    return analysis.completed() > 0 ? "" : std::string("no run has completed");
+  };
   return json::document<Analysis>(
       {{"study", [](const Analysis& analysis) { return analysis.directory->study.name; }},
        {"responses", &Analysis::responses, json::by_name(name, response_format(study))},
        {"findings", analysis::run_findings, finding_format()},
-       {"feasibility", &Analysis::feasibility, feasibility_format()}});
+       {"feasibility", &Analysis::feasibility, feasibility_format()},
+       {"error?", error}});
 }
 
 std::string fit_json(const analysis::Analysis& analysis) {

@@ -3,6 +3,7 @@
 
 #include "doe/design.h"
 #include "surfaces/optimum.h"
+#include "surfaces/optimum/best_candidate.h"
 #include "surfaces/optimum/best_points.h"
 #include "surfaces/optimum/empty_region.h"
 #include "surfaces/optimum/global_search.h"
@@ -76,8 +77,9 @@ std::vector<Scored> starts(const OptimumRequest& request, const Scorer& scorer,
 }
 
 /// The best settings of a search, improved if it is not exhaustive.
-std::vector<Scored> chosen_points(const OptimumRequest& request, const SettingsSearch& search) {
-  if (search.is_exhaustive()) return best_points(request, search, 1 + kAlternatives);
+std::vector<Scored> chosen_points(const OptimumRequest& request, const SettingsSearch& search,
+                                  std::size_t most) {
+  if (search.is_exhaustive()) return best_points(request, search, most);
   const Scorer scorer(request);
   std::vector<Scored> points = starts(request, scorer, search);
   const std::size_t count = points.size();
@@ -85,7 +87,12 @@ std::vector<Scored> chosen_points(const OptimumRequest& request, const SettingsS
   for (std::size_t i = 0; i < count; ++i) {
     points.push_back(improved(request, scorer, search, points[i], evaluations));
   }
-  return spread_out(request, std::move(points), 1 + kAlternatives);
+  return spread_out(request, std::move(points), most);
+}
+
+/// Where every factor is held, nothing was chosen.
+SettingsAre settings_are(const OptimumRequest& request) {
+  return request.hold.size() == request.factors.size() ? SettingsAre::kNamed : SettingsAre::kChosen;
 }
 
 std::vector<std::string> factors_at_bound(const OptimumRequest& request, const Settings& settings) {
@@ -123,16 +130,21 @@ std::optional<Settings> baseline_of(const std::vector<doe::Factor>& factors) {
   return settings;
 }
 
+Candidate best_candidate(const OptimumRequest& request) {
+  const SettingsSearch search(request.factors, request.region, request.hold,
+                              request.max_enumerated);
+  const std::vector<Scored> chosen = chosen_points(request, search, 1);
+  if (chosen.empty()) refuse_empty_region(request, search);
+  return assess(request, chosen.front().settings, settings_are(request));
+}
+
 Optimum find_optimum(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold,
                               request.max_enumerated);
   Optimum optimum;
-  const std::vector<Scored> chosen = chosen_points(request, search);
+  const std::vector<Scored> chosen = chosen_points(request, search, 1 + kAlternatives);
   if (chosen.empty()) refuse_empty_region(request, search);
-  // Where every factor is held, nothing was chosen.
-  const SettingsAre are =
-      request.hold.size() == request.factors.size() ? SettingsAre::kNamed : SettingsAre::kChosen;
-  optimum.best = assess(request, chosen.front().settings, are);
+  optimum.best = assess(request, chosen.front().settings, settings_are(request));
   optimum.most_to_gain = most_to_gain(request, search, optimum.best.settings);
   optimum.global = optimum.most_to_gain == 0.0;
   optimum.feasible = optimum.best.violation == 0;

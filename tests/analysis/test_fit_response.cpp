@@ -366,3 +366,53 @@ TEST_CASE("Runs too few for the model are fitted by what predicts best", "[repor
     CHECK_FALSE(none.problem.empty());
   }
 }
+
+TEST_CASE("Runs that leave no error of the model are fitted by a model whose error they estimate",
+          "[reports][fit]") {
+  const study::Study study = study_of("{goal: maximize}", "model: quadratic\n");
+  const ResponseRuns all =
+      runs_of(study, [](double n, double b, double noise) { return 3 * n + 2 * b + 0.1 * noise; });
+  const auto some = [&](const std::vector<int>& kept) {
+    ResponseRuns runs = all;
+    runs.coded = all.coded(kept, Eigen::all).eval();
+    runs.settings = all.settings(kept, Eigen::all).eval();
+    runs.y = all.y(kept).eval();
+    runs.runs.clear();
+    for (const int row : kept) runs.runs.push_back(row + 1);
+    runs.blocks.assign(kept.size(), 1);
+    return runs;
+  };
+  // The corners, the centre and the middle of an edge: as many runs as coefficients.
+  const std::vector<int> saturated{0, 4, 8, 24, 40, 48};
+  const auto fitted = [&](const study::Study& wanted, const ResponseRuns& runs) {
+    return analysis::fit_response(wanted, wanted.responses[0], runs, {});
+  };
+  const ResponseAnalysis analysis = fitted(study, some(saturated));
+  REQUIRE(analysis.fallback);
+  CHECK(analysis.fallback->model == "linear");
+  CHECK(analysis.fallback->reason ==
+        "6 completed runs determine the 6 coefficients of the quadratic model, but not its error");
+  CHECK(analysis.expected(Eigen::Vector2d(0, 0)).prediction_interval(0.95));
+
+  SECTION("blocks take runs from the estimate of the error as well") {
+    ResponseRuns blocked = some({0, 4, 8, 24, 40, 44, 48});
+    blocked.blocks = {1, 2, 1, 1, 2, 2, 1};
+    CHECK(fitted(study, blocked).fallback);
+    blocked.blocks.assign(7, 1);
+    CHECK_FALSE(fitted(study, blocked).fallback);
+  }
+  SECTION("a replicate estimates the error") {
+    CHECK_FALSE(fitted(study, some({0, 1, 4, 8, 24, 40, 48})).fallback);
+  }
+  SECTION("terms that were listed stay: a half-normal plot tests them") {
+    const study::Study listed = study_of("{goal: maximize}", "model: ['1', n, b, n*b, n^2, b^2]\n");
+    CHECK_FALSE(fitted(listed, some(saturated)).fallback);
+  }
+  SECTION("a linear model without an error stays: there is no smaller one") {
+    const study::Study linear = study_of("{goal: maximize}", "model: linear\n");
+    const ResponseAnalysis none = fitted(linear, some({0, 8, 40}));
+    REQUIRE(none.fit);
+    CHECK_FALSE(none.fallback);
+    CHECK(none.fit->df_residual == 0);
+  }
+}

@@ -7,6 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/best_run.h"
+#include "analysis/limit_confidence.h"
 #include "analysis/today.h"
 #include "analysis/trust.h"
 #include "analysis/verdict.h"
@@ -230,7 +231,7 @@ TEST_CASE("A headline has no more digits than are known", "[reports][verdict]") 
   const std::string headline = analysis::verdict(fastest.analysis).headline;
   CHECK_THAT(headline, Contains(" images/s)") && Contains("meet the limit on processing_time"));
   // The only full stop before the end is that of the sentence.
-  CHECK(headline.find('.') == headline.find(". No configuration meets every limit with"));
+  CHECK(headline.find('.') == headline.find(". This is less than the confidence wanted"));
 }
 
 TEST_CASE("A fit is trusted by what it predicts and by its lack of fit", "[reports][verdict]") {
@@ -362,4 +363,76 @@ TEST_CASE("A run that was not executed is no evidence of where runs complete",
   REQUIRE(written(true).feasibility);
   CHECK(written(true).feasibility->infeasible == 2);
   CHECK(written(false).feasibility->infeasible == 1);
+}
+
+TEST_CASE("A limit is met with the confidence wanted by what is promised of chosen settings",
+          "[reports][verdict]") {
+  const auto analysed = [](const std::string& confidence, const std::filesystem::path& folder) {
+    const std::filesystem::path table = folder / "runs.csv";
+    std::ofstream(table) << "a,b,y,z\n0,0,8.829,3.019\n0,1,8.693,4.144\n1,0,13.747,4.979\n"
+                            "1,1,14.004,6.022\n0.5,0.5,12.451,4.548\n0.5,0,10.773,3.977\n"
+                            "1,0.5,14.942,5.444\n";
+    const study::Study study = study::parse_study(
+        "factors: {a: {low: 0, high: 1}, b: {low: 0, high: 1}}\n"
+        "responses: {y: {goal: maximize}, z: {goal: at_most, high: 4" +
+            confidence + "}}\n",
+        folder / "s.yaml");
+    return study::import_runs(study, table, folder / "s", true);
+  };
+  tests::TemporaryDirectory folder;
+  SECTION("where settings reach it, they are chosen") {
+    // By the surface alone 0.28, 0.25, which the posterior promises 40 %.
+    const auto directory = analysed("", folder.path());
+    const auto analysis = analysis::analyse(directory);
+    const auto limit = analysis::limit_confidence(analysis, "z");
+    REQUIRE(limit);
+    CHECK(limit->wanted == 0.9);
+    CHECK(limit->probability >= 0.9);
+    CHECK(limit->word() == "yes");
+    CHECK_THAT(analysis::verdict(analysis).headline, !Contains("confidence wanted"));
+  }
+  SECTION("where none reach it, the headline says so") {
+    const auto directory = analysed(", confidence: 0.99", folder.path());
+    const auto analysis = analysis::analyse(directory);
+    const auto limit = analysis::limit_confidence(analysis, "z");
+    REQUIRE(limit);
+    CHECK(limit->probability < 0.99);
+    CHECK(limit->word() == "likely");
+    CHECK_THAT(analysis::verdict(analysis).headline,
+               Contains("less than the confidence wanted for the limit on z"));
+  }
+}
+
+TEST_CASE("Of goals that cannot be met, the limits are named", "[reports][verdict]") {
+  // The settings with the least z have the least y: its desirability is 0, but y is no limit.
+  tests::TemporaryDirectory folder;
+  const std::filesystem::path table = folder.path() / "runs.csv";
+  std::ofstream csv(table);
+  csv << "a,b,y,z\n";
+  for (const int a : {0, 1, 2}) {
+    for (const int b : {0, 1, 2}) csv << a << ',' << b << ',' << 5 + a << ',' << 3 + a + b << '\n';
+  }
+  csv.close();
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 0, high: 2}, b: {low: 0, high: 2}}\n"
+      "responses: {y: {goal: maximize}, z: {goal: at_most, high: 2}}\n",
+      folder.path() / "s.yaml");
+  const auto directory = study::import_runs(study, table, folder.path() / "s", true);
+  CHECK_THAT(analysis::verdict(analysis::analyse(directory)).headline,
+             Contains("comes nearest and misses z."));
+}
+
+TEST_CASE("What single runs are expected to give has no level without an interval",
+          "[reports][verdict]") {
+  tests::TemporaryDirectory folder;
+  const std::filesystem::path table = folder.path() / "runs.csv";
+  std::ofstream(table) << "a,b,y\n0,0,1\n1,0,2\n0,1,2\n";  // as many as coefficients
+  const study::Study study = study::parse_study(
+      "factors: {a: {low: 0, high: 1}, b: {low: 0, high: 1}}\nmodel: linear\n"
+      "responses: {y: {goal: maximize}}\n",
+      folder.path() / "s.yaml");
+  const auto directory = study::import_runs(study, table, folder.path() / "s", true);
+  const auto preferred = analysis::preference(analysis::analyse(directory));
+  REQUIRE(preferred);
+  CHECK_THAT(preferred->reason, Contains("expected to be better (y 3)."));
 }

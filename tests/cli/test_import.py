@@ -195,6 +195,12 @@ class Import(CliCase):
         self.write("deep.json", "[" * 100000)
         self.assertIn("deep.json", self.error_of("import", "s.yaml", "deep.json", expect=3))
 
+    def test_a_bad_cell_is_a_fault_of_the_results(self):
+        self.write("bad.csv", "batch,rate,time\n1,1,2\n2,1,slow\n")
+        document = json.loads(self.doetune("import", "s.yaml", "bad.csv", "--json", expect=3).stdout)
+        self.assertEqual((document["file"], document["line"]), ("bad.csv", 3))
+        self.assertIn("results", document["meaning"])
+
 
 if __name__ == "__main__":
     main()

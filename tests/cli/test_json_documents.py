@@ -141,6 +141,14 @@ class JsonDocuments(CliCase):
                 self.assertEqual(found, position or (None, None, None))
         self.assertEqual(self.doetune("status", "nowhere", expect=4).stdout, "")
 
+    def test_a_fit_without_runs_has_an_error(self):
+        self.printed("plan", "tune.yaml")
+        document = json.loads(self.printed("fit", "tune", "--json", expect=5))
+        self.assertEqual(document["error"], "no run has completed")
+        self.validate(document, "fit")
+        self.printed("run", "tune")
+        self.assertNotIn("error", json.loads(self.printed("fit", "tune", "--json")))
+
     def test_a_document_that_nobody_prints(self):
         self.printed("schema", "--of", "statsu", expect=2)
 
