@@ -71,7 +71,7 @@
     if (!response.goal) return "no goal";
     if (!response.goal.is_limit) return response.goal.text;
     const probability = prediction.goal_met_probability;
-    return (prediction.goal_met ? "✓ met: " : "✗ not met: ") + response.goal.text +
+    return (prediction.goal_met ? "✓ met on average: " : "✗ not met on average: ") + response.goal.text +
            (probability === null ? "" : ", next run " + format.chance(probability));
   }
 

@@ -257,7 +257,7 @@ Cell goal_cell(const surfaces::Goal* goal, const surfaces::ResponsePrediction* p
   if (goal == nullptr) return text_cell("none");
   Cell cell = text_cell(analysis::goal_text(*goal, unit));
   if (predicted == nullptr || !goal->is_limit()) return cell;
-  std::string met = predicted->goal_met ? "✓ met" : "✗ not met";
+  std::string met = predicted->goal_met ? "✓ met on average" : "✗ not met on average";
   if (confirmed != nullptr && confirmed->limit) {
     constexpr const char* kWords[] = {"✓ met", "✓ met, not significantly", "✗ not met"};
     met = kWords[static_cast<std::size_t>(*confirmed->limit)];
