@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <stdexcept>
 
 namespace doetune::workloads {
@@ -16,6 +17,19 @@ std::span<const NamedShape> named_shapes() {
       {"tinyllama-1.1b", {22, 2048, 32, 4, 5632, 32000, 2048, 1e4, false}},
       {"llama-3-8b", {32, 4096, 32, 8, 14336, 128256, 8192, 5e5, false}}};
   return kShapes;
+}
+
+std::vector<float> rotary_turns(const DecoderShape& shape) {
+  const int pairs = shape.head_width() / 2;
+  std::vector<float> turns;
+  turns.reserve(static_cast<std::size_t>(shape.positions) * pairs * 2);
+  for (int position = 0; position < shape.positions; ++position)
+    for (int i = 0; i < pairs; ++i) {
+      const double angle = position * std::pow(shape.rotary_base, -static_cast<double>(i) / pairs);
+      turns.push_back(static_cast<float>(std::cos(angle)));
+      turns.push_back(static_cast<float>(std::sin(angle)));
+    }
+  return turns;
 }
 
 void check_shape(const DecoderShape& shape) {

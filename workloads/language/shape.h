@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace doetune::workloads {
 
@@ -49,6 +50,10 @@ struct NamedShape {
 
 /// Published shapes, the smallest first.
 std::span<const NamedShape> named_shapes();
+
+/// The cosine and the sine of the angle of every position and pair of elements, as `rotate` uses
+/// them: positions x head_width / 2 x 2.
+std::vector<float> rotary_turns(const DecoderShape& shape);
 
 /// Throws std::invalid_argument with the reason if the numbers do not fit each other.
 void check_shape(const DecoderShape& shape);

@@ -16,20 +16,6 @@ std::size_t floats(std::int64_t rows, std::int64_t width) {
   return static_cast<std::size_t>(rows * width) * sizeof(float);
 }
 
-/// Cosines and sines of the angles of every position.
-std::vector<float> turns_of(const DecoderShape& shape) {
-  const int pairs = shape.head_width() / 2;
-  std::vector<float> turns;
-  turns.reserve(static_cast<std::size_t>(shape.positions) * pairs * 2);
-  for (int position = 0; position < shape.positions; ++position)
-    for (int i = 0; i < pairs; ++i) {
-      const double angle = position * std::pow(shape.rotary_base, -static_cast<double>(i) / pairs);
-      turns.push_back(static_cast<float>(std::cos(angle)));
-      turns.push_back(static_cast<float>(std::sin(angle)));
-    }
-  return turns;
-}
-
 }  // namespace
 
 CpuDecoder::CpuDecoder(const DecoderShape& shape, const CpuWeights& weights,
@@ -39,7 +25,7 @@ CpuDecoder::CpuDecoder(const DecoderShape& shape, const CpuWeights& weights,
       weights_(weights),
       options_(options),
       cache_(shape, options),
-      turns_(turns_of(shape)),
+      turns_(rotary_turns(shape)),
       x_(floats(options.max_tokens, shape.width)),
       normalised_(floats(options.max_tokens, shape.width)),
       projected_(floats(options.max_tokens, projected_width_)),

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "workloads/engines/cudnn/device_memory.h"
 #include "workloads/language/continuous_batch.h"
@@ -28,28 +26,12 @@ DeviceBuffer floats(std::int64_t rows, std::int64_t width) {
   return numbers(rows, width, sizeof(float));
 }
 
-std::int64_t cached_head_bytes(const DecoderShape& shape, const DecoderOptions& options) {
-  constexpr std::int64_t kScale = sizeof(float);
-  const std::int64_t width = shape.head_width();
-  const std::int64_t token = options.cache == CacheType::int8   ? width + kScale
-                             : options.cache == CacheType::bf16 ? width * 2
-                                                                : width * 4;
-  return 2 * token * options.block_size;
-}
-
-/// Cosines and sines of the angles of every position.
+/// For each position and pair of elements, cosine and sine.
 DeviceBuffer turns_of(const DecoderShape& shape) {
-  const int pairs = shape.head_width() / 2;
-  std::vector<float2> turns;
-  turns.reserve(static_cast<std::size_t>(shape.positions) * static_cast<std::size_t>(pairs));
-  for (int position = 0; position < shape.positions; ++position)
-    for (int i = 0; i < pairs; ++i) {
-      const double angle = position * std::pow(shape.rotary_base, -static_cast<double>(i) / pairs);
-      turns.push_back({static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))});
-    }
-  DeviceBuffer buffer(static_cast<std::int64_t>(turns.size() * sizeof(float2)),
+  const std::vector<float> turns = rotary_turns(shape);
+  DeviceBuffer buffer(static_cast<std::int64_t>(turns.size() * sizeof(float)),
                       "the angles of positions");
-  check(cudaMemcpy(buffer.data(), turns.data(), turns.size() * sizeof(float2), cudaMemcpyDefault),
+  check(cudaMemcpy(buffer.data(), turns.data(), turns.size() * sizeof(float), cudaMemcpyDefault),
         "copying the angles of positions");
   return buffer;
 }
@@ -121,7 +103,8 @@ GpuDecoder::GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Pre
       max_predictions_(std::max(padded(options.max_segments), kMaxFewRows)),
       stream_(cudnn::Multiprocessors(0)),
       products_(precision, stream_),
-      head_bytes_(cached_head_bytes(shape, options)),
+      head_bytes_(cache_bytes_per_token(shape, options.cache) * options.block_size /
+                  (std::int64_t{shape.layers} * shape.kv_heads)),
       layer_bytes_(head_bytes_ * shape.kv_heads * options.blocks),
       cache_(layer_bytes_ * shape.layers, "the cache"),
       turns_(turns_of(shape)),
