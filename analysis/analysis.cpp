@@ -250,6 +250,10 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
       return feasibility.probabilities(coded);
     };
     request.min_feasibility = analysis.min_feasibility;
+    request.drawn_feasibility = [&feasibility =
+                                     *analysis.feasibility](const Eigen::MatrixXd& coded) {
+      return feasibility.drawn_probabilities(coded);
+    };
   }
   for (const ResponseAnalysis& response : analysis.responses) {
     if (response.surface() == nullptr) continue;
@@ -303,7 +307,9 @@ bool has_uncertain_ramp(const surfaces::OptimumRequest& request, const surfaces:
   return false;
 }
 
-OptimumDetails details_of(const surfaces::OptimumRequest& request, const surfaces::Optimum& optimum,
+/// `wanted` asks for the confidences of the study, `request` for those that the search took.
+OptimumDetails details_of(const surfaces::OptimumRequest& request,
+                          const surfaces::OptimumRequest& wanted, const surfaces::Optimum& optimum,
                           const std::vector<surfaces::Interval>& ranges,
                           surfaces::LimitsAre limits) {
   OptimumDetails details;
@@ -321,7 +327,7 @@ OptimumDetails details_of(const surfaces::OptimumRequest& request, const surface
         surfaces::gains(request, alternative.settings, optimum.best.settings));
   }
   if (has_uncertain_ramp(request, optimum, ranges)) {
-    details.uncertainty = surfaces::optimum_uncertainty(request, optimum, kDraws);
+    details.uncertainty = surfaces::optimum_uncertainty(wanted, optimum, kDraws);
     details.equivalents = surfaces::equivalents(request, optimum.best);
     details.pareto = surfaces::pareto_front(request, limits);
   }
@@ -368,9 +374,10 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
     const std::vector<surfaces::Interval> ranges = surfaces::predicted_ranges(request);
     close_ramps(request, ranges, analysis);
     if (!analysis.optimum_problem.empty()) return;
+    const surfaces::OptimumRequest wanted = request;
     analysis.optimum = find_confident_optimum(request);
     analysis.optimum->at_bound = surfaces::improving_ends(request, *analysis.optimum);
-    analysis.details = details_of(request, *analysis.optimum, ranges, options.limits);
+    analysis.details = details_of(request, wanted, *analysis.optimum, ranges, options.limits);
     if (analysis.details->indifferent) analysis.optimum->at_bound.clear();
   } catch (const std::invalid_argument& error) {
     if (analysis.optimum_problem.empty()) analysis.optimum_problem = error.what();

@@ -18,14 +18,6 @@ constexpr double kLeastTail = 1e-6;  // that the surfaces are asked for
 constexpr int kMoreSearches = 4;
 constexpr std::size_t kFewSettings = 20'000;
 
-/// The probability that a limit of a prediction's mean is met.
-std::optional<double> mean_probability(const surfaces::Goal& goal,
-                                       surfaces::Prediction prediction) {
-  prediction.sigma = 0;
-  prediction.next_run_df.reset();
-  return prediction.probability_within(goal.met_low(), goal.met_high());
-}
-
 /// What the limits lack of the confidence wanted.
 double lack_of(const std::vector<LimitConfidence>& limits) {
   double lack = 0;
@@ -112,15 +104,9 @@ std::vector<LimitConfidence> limit_confidences(const surfaces::OptimumRequest& r
   for (const surfaces::GoalResponse& response : request.responses) {
     if (!response.goal || !response.goal->is_limit()) continue;
     const surfaces::ResponsePrediction& predicted = *prediction_of(candidate, response.name);
-    std::optional<double> probability = predicted.goal_met_probability;
-    if (response.goal->of == doe::LimitOf::kMean) {
-      const auto are =
-          predicted.expected ? surfaces::SettingsAre::kChosen : surfaces::SettingsAre::kNamed;
-      probability = mean_probability(
-          *response.goal,
-          surfaces::prediction_at(response, doe::coded_point(request.factors, candidate.settings),
-                                  are));
-    }
+    const bool of_mean = response.goal->of == doe::LimitOf::kMean;
+    const std::optional<double>& probability =
+        of_mean ? predicted.mean_met_probability : predicted.goal_met_probability;
     if (probability) limits.push_back({response.name, *probability, response.goal->confidence});
   }
   return limits;

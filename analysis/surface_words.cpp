@@ -8,6 +8,7 @@
 
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
+#include "analysis/study_tests.h"
 #include "doe/design.h"
 
 namespace doetune::analysis {
@@ -98,6 +99,10 @@ std::string shape_words(const Analysis& analysis, const ResponseAnalysis& respon
   if (response.other) {
     return fmt::format("Its surface is a {}, to which this analysis does not apply.",
                        doe::word_of(response.kind));
+  }
+  if (const auto idle = p_without_effect(*response.fit, response.levels.surface)) {
+    return fmt::format("Not determined, as no factor is shown to have an effect ({}).",
+                       p_words(*idle));
   }
   const Reference at = reference(analysis);
   const auto point =

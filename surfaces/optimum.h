@@ -49,6 +49,9 @@ struct OptimumRequest {
   /// difference as its violation.
   std::function<Eigen::VectorXd(const Eigen::MatrixXd& coded)> feasibility = {};
   double min_feasibility = 0.95;
+  /// The same in each of some draws of what is known of completing, one column per draw; empty: as
+  /// if `feasibility` were certain.
+  std::function<Eigen::MatrixXd(const Eigen::MatrixXd& coded)> drawn_feasibility = {};
   std::size_t max_enumerated = 10'000'000;  ///< maximum number of usable settings for exhaustive
                                             ///< search
   std::size_t max_drawn = 20'000;  ///< maximum number of settings in joint draws of the means
@@ -76,6 +79,7 @@ struct ResponsePrediction {
   bool goal_met = true;                        ///< by the mean prediction
   std::optional<double> goal_met_probability;  ///< of a limit, by the next run; empty without
                                                ///< a limit or without an error estimate
+  std::optional<double> mean_met_probability;  ///< of a limit of the mean, by the mean
 };
 
 struct Candidate {

@@ -4,6 +4,7 @@
 
 #include "analysis/format.h"
 #include "analysis/run_quality.h"
+#include "analysis/study_tests.h"
 #include "analysis/trust.h"
 #include "analysis/verdict.h"
 #include "cli/commands/commands.h"
@@ -94,8 +95,15 @@ void print_surface(const analysis::ResponseAnalysis& response) {
   fmt::print("{}", table.str());
 }
 
-void print_shape(const surfaces::Fit& fit, const analysis::FitDiagnostics& diagnostics) {
+void print_shape(const analysis::ResponseAnalysis& response) {
+  const surfaces::Fit& fit = *response.fit;
+  const analysis::FitDiagnostics& diagnostics = response.diagnostics;
   if (!fit.stationary_point) return;
+  if (const auto idle = analysis::p_without_effect(fit, response.levels.surface)) {
+    fmt::print("  shape: not determined, as no factor is shown to have an effect ({})\n",
+               analysis::p_words(*idle));
+    return;
+  }
   const surfaces::StationaryPoint& point = *fit.stationary_point;
   std::string settings;
   for (std::size_t f = 0; f < point.settings.size(); ++f) {
@@ -173,7 +181,7 @@ void print_fit(const analysis::Analysis& analysis, const analysis::ResponseAnaly
   if (response.selection) {
     fmt::print("  {}\n", wrapped(response.selection->warning, 2, kColumns));
   }
-  if (!response.other) print_shape(fit, response.diagnostics);
+  if (!response.other) print_shape(response);
   print_trust(response);
   fmt::print("\n{}", profile_text(analysis, response, locale_is_utf8()));
 }

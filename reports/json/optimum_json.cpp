@@ -32,7 +32,8 @@ json::Format<surfaces::Candidate> candidate_format(const std::vector<doe::Factor
        {"tolerance_interval", &ResponsePrediction::tolerance_interval, interval_format()},
        {"simultaneous", &ResponsePrediction::simultaneous, simultaneous_format()},
        {"goal_met", &ResponsePrediction::goal_met},
-       {"goal_met_probability", &ResponsePrediction::goal_met_probability}});
+       {"goal_met_probability", &ResponsePrediction::goal_met_probability},
+       {"mean_met_probability", &ResponsePrediction::mean_met_probability}});
   return json::object<Candidate>(
       {{"settings", &Candidate::settings, settings_format(factors)},
        {"desirability", &Candidate::desirability},

@@ -251,7 +251,7 @@ Cell today_cell(const analysis::ConfirmedResponse* confirmed,
 }
 
 /// "at most 1 s", whether the measured or predicted mean meets it, and the probability that a
-/// single run does.
+/// single run does, or the mean where the limit is of the mean.
 Cell goal_cell(const surfaces::Goal* goal, const surfaces::ResponsePrediction* predicted,
                const analysis::ConfirmedResponse* confirmed, const std::string& unit) {
   if (goal == nullptr) return text_cell("none");
@@ -262,9 +262,12 @@ Cell goal_cell(const surfaces::Goal* goal, const surfaces::ResponsePrediction* p
     constexpr const char* kWords[] = {"✓ met", "✓ met, not significantly", "✗ not met"};
     met = kWords[static_cast<std::size_t>(*confirmed->limit)];
   }
-  if (predicted->goal_met_probability) {
-    met += "; next run: " + analysis::chance_text(*predicted->goal_met_probability);
-    cell.exact = analysis::exact_number(*predicted->goal_met_probability);
+  const bool of_mean = predicted->mean_met_probability.has_value();
+  const auto& probability =
+      of_mean ? predicted->mean_met_probability : predicted->goal_met_probability;
+  if (probability) {
+    met += (of_mean ? "; mean: " : "; next run: ") + analysis::chance_text(*probability);
+    cell.exact = analysis::exact_number(*probability);
   }
   cell.markup = remark(met);
   return cell;

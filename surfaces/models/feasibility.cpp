@@ -236,6 +236,15 @@ Eigen::VectorXd Feasibility::probabilities(const Eigen::MatrixXd& coded) const {
   return probabilities;
 }
 
+Eigen::MatrixXd Feasibility::drawn_probabilities(const Eigen::MatrixXd& coded) const {
+  Eigen::MatrixXd drawn = model.matrix(coded) * draws;
+  for (Eigen::Index i = 0; i < coded.rows(); ++i) {
+    const double ratio = odds_ratio(coded.row(i).transpose());
+    drawn.row(i) = (1 + (-drawn.row(i).array()).exp() / ratio).inverse();
+  }
+  return drawn;
+}
+
 double Feasibility::odds_ratio(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
   int runs = 0;
   for (const auto& [point, count] : completed_at) {

@@ -56,6 +56,10 @@ struct Feasibility {
   /// Of m coded points, one per row.
   Eigen::VectorXd probabilities(const Eigen::MatrixXd& coded) const;
 
+  /// The same in each draw of the posterior, one column per draw; their mean is not quite
+  /// `probabilities`, which raises the mean where runs completed.
+  Eigen::MatrixXd drawn_probabilities(const Eigen::MatrixXd& coded) const;
+
   /// The central interval of the posterior of the probability at a point.
   Interval interval(const Eigen::Ref<const Eigen::VectorXd>& coded_point,
                     double level = 0.95) const;

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numbers>
+#include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "surfaces/distributions.h"
 #include "surfaces/models/posterior_draws.h"
@@ -12,7 +16,7 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr double kConstantDeviation = 10, kMainScale = 1, kOtherScale = 0.5, kErrorScale = 0.1;
+constexpr double kConstantDeviation = 10, kMainScale = 1, kOtherScale = 0.5, kErrorScale = 0.2;
 constexpr int kFirstSweeps = 500, kSweepsPerDraw = 10;
 constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
@@ -50,18 +54,49 @@ class Deviation {
   double scale_, square_;
 };
 
+/// What the runs tell, each point once for all runs alike: with a reading (their mean), completed
+/// without one, or infeasible. Readings of memory hardly vary from run to run. What e stands for is
+/// what the model misses at a point, and that does not average out over runs there.
+struct Points {
+  Points(const Eigen::MatrixXd& rows, const std::vector<bool>& run_completed,
+         const Eigen::VectorXd& run_headroom) {
+    using Key = std::tuple<std::vector<double>, bool, bool>;  // columns, completed, read
+    std::map<Key, std::vector<double>> readings;
+    for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+      const Eigen::VectorXd row = rows.row(i);
+      readings[{{row.begin(), row.end()},
+                run_completed[static_cast<std::size_t>(i)],
+                std::isfinite(run_headroom[i])}]
+          .push_back(run_headroom[i]);
+    }
+    const auto count = static_cast<Eigen::Index>(readings.size());
+    columns.resize(count, rows.cols());
+    headroom.resize(count);
+    for (const auto& [key, values] : readings) {
+      const auto at = static_cast<Eigen::Index>(completed.size());
+      columns.row(at) = Eigen::Map<const Eigen::RowVectorXd>(std::get<0>(key).data(), rows.cols());
+      completed.push_back(std::get<1>(key));
+      headroom[at] =
+          std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    }
+  }
+
+  Eigen::MatrixXd columns;
+  std::vector<bool> completed;
+  Eigen::VectorXd headroom;  ///< not a number without a reading
+};
+
 class HeadroomSampler {
  public:
-  HeadroomSampler(const doe::Model& model, const Eigen::MatrixXd& rows,
-                  const std::vector<bool>& completed, const Eigen::VectorXd& headroom,
+  HeadroomSampler(const doe::Model& model, Points points,
                   const InfeasibleDirections& infeasible_when)
-      : rows_(rows),
-        completed_(completed),
-        read_(headroom.array().isFinite()),
+      : rows_(std::move(points.columns)),
+        completed_(std::move(points.completed)),
+        read_(points.headroom.array().isFinite()),
         trends_(model, infeasible_when),
-        squares_(rows.colwise().squaredNorm()),
-        b_(Eigen::VectorXd::Zero(rows.cols())),
-        rest_(read_.select(headroom.array(), 0)) {
+        squares_(rows_.colwise().squaredNorm()),
+        b_(Eigen::VectorXd::Zero(rows_.cols())),
+        rest_(read_.select(points.headroom.array(), 0)) {
     for (int c = 0; c < model.column_count(); ++c) {
       order_.push_back(model.terms()[static_cast<std::size_t>(model.columns()[c].term)].order());
     }
@@ -120,14 +155,14 @@ class HeadroomSampler {
     if (count > 0) deviation.draw(sum, count, random_);
   }
 
-  const Eigen::MatrixXd& rows_;
-  const std::vector<bool>& completed_;
+  Eigen::MatrixXd rows_;
+  std::vector<bool> completed_;
   Eigen::Array<bool, Eigen::Dynamic, 1> read_;
   Trends trends_;
   Eigen::VectorXd squares_;
   std::vector<int> order_;  ///< of the term of each column
   Eigen::VectorXd b_;
-  Eigen::VectorXd rest_;  ///< h - x'b of every run
+  Eigen::VectorXd rest_;  ///< h - x'b of every point
   Deviation mains_{kMainScale}, others_{kOtherScale}, error_{kErrorScale};
   PosteriorDraws random_;
 };
@@ -149,7 +184,7 @@ std::optional<double> headroom_of(const std::map<std::string, double>& values,
 Eigen::MatrixXd headroom_draws(const doe::Model& model, const Eigen::MatrixXd& rows,
                                const std::vector<bool>& completed, const Eigen::VectorXd& headroom,
                                const InfeasibleDirections& infeasible_when, int draws) {
-  HeadroomSampler sampler(model, rows, completed, headroom, infeasible_when);
+  HeadroomSampler sampler(model, Points(rows, completed, headroom), infeasible_when);
   for (int i = 0; i < kFirstSweeps; ++i) sampler.step();
   Eigen::MatrixXd result(rows.cols(), draws);
   for (int draw = 0; draw < draws; ++draw) {

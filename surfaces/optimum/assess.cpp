@@ -15,6 +15,12 @@ Intervals simultaneous(const Prediction& prediction, double level, std::size_t r
           prediction.tolerance_interval(level, each)};
 }
 
+std::optional<double> mean_probability(Prediction prediction, const Goal& goal) {
+  prediction.sigma = 0;
+  prediction.next_run_df.reset();
+  return prediction.probability_within(goal.met_low(), goal.met_high());
+}
+
 ResponsePrediction prediction_of(const OptimumRequest& request, const GoalResponse& response,
                                  const Eigen::VectorXd& coded, SettingsAre are) {
   const Prediction prediction = prediction_at(response, coded, are);
@@ -27,6 +33,7 @@ ResponsePrediction prediction_of(const OptimumRequest& request, const GoalRespon
                                prediction.tolerance_interval(level, level),
                                simultaneous(prediction, level, request.responses.size()),
                                true,
+                               {},
                                {}};
   if (response.posterior && are == SettingsAre::kChosen) predicted.expected = prediction.response();
   if (!response.goal) return predicted;
@@ -34,6 +41,9 @@ ResponsePrediction prediction_of(const OptimumRequest& request, const GoalRespon
   if (response.goal->is_limit()) {
     predicted.goal_met_probability =
         prediction.probability_within(response.goal->met_low(), response.goal->met_high());
+    if (response.goal->of == doe::LimitOf::kMean) {
+      predicted.mean_met_probability = mean_probability(prediction, *response.goal);
+    }
   }
   return predicted;
 }

@@ -61,8 +61,13 @@ class MeanDraws {
   /// One m x draws matrix per response on the scale of the fit; the same for the same stream.
   std::vector<Eigen::MatrixXd> draw(int draws, std::uint64_t stream) const;
 
-  /// The same in the response's own unit.
-  std::vector<Eigen::MatrixXd> draw_responses(int draws, std::uint64_t stream) const;
+  /// The same in the responses' own units.
+  std::vector<Eigen::MatrixXd> draw_responses(int draws, std::uint64_t stream) const {
+    return in_own_units(draw(draws, stream));
+  }
+  std::vector<Eigen::MatrixXd> in_own_units(std::vector<Eigen::MatrixXd> drawn) const;
+
+  const Transform& transform(std::size_t response) const { return responses_[response].transform; }
 
  private:
   struct Response {

@@ -170,8 +170,7 @@ std::vector<Eigen::MatrixXd> MeanDraws::draw(int draws, std::uint64_t stream) co
   return drawn;
 }
 
-std::vector<Eigen::MatrixXd> MeanDraws::draw_responses(int draws, std::uint64_t stream) const {
-  std::vector<Eigen::MatrixXd> drawn = draw(draws, stream);
+std::vector<Eigen::MatrixXd> MeanDraws::in_own_units(std::vector<Eigen::MatrixXd> drawn) const {
   for (std::size_t j = 0; j < drawn.size(); ++j) {
     const Transform transform = responses_[j].transform;
     if (transform == Transform::kNone) continue;

@@ -5,8 +5,8 @@
 
 #include "base/parallel.h"
 #include "surfaces/models/posterior.h"
-#include "surfaces/optimum/joint_errors.h"
-#include "surfaces/optimum/score.h"
+#include "surfaces/optimum/drawn_scores.h"
+#include "surfaces/optimum/settings_search.h"
 
 namespace doetune::surfaces {
 namespace {
@@ -100,45 +100,29 @@ Eigen::MatrixXd stacked(const Eigen::MatrixXd& top, const Eigen::MatrixXd& botto
   return both;
 }
 
-/// The values of all responses in one draw.
-std::vector<Eigen::VectorXd> of_draw(const std::vector<Eigen::MatrixXd>& drawn, int draw) {
-  std::vector<Eigen::VectorXd> values;
-  for (const Eigen::MatrixXd& response : drawn) values.push_back(response.col(draw));
-  return values;
-}
-
-/// The points that meet every limit with the confidence wanted; without any, all points.
-Eigen::MatrixXd sure_points(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
-  const std::vector<Score> scores = Scorer(request).scores(coded);
-  std::vector<Eigen::Index> rows;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i].violation == 0 && scores[i].doubt == 0) rows.push_back(static_cast<long>(i));
-  }
-  return rows.empty() ? coded : coded(rows, Eigen::all);
-}
-
-/// At most max_drawn usable settings that are feasible.
+/// At most max_drawn usable settings that are feasible in some draw; without any, all.
 Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold, request.max_drawn,
                               request.max_drawn);
   const Eigen::MatrixXd coded = search.all_points().coded;
-  const Eigen::MatrixXd feasible = coded(feasible_rows(request, coded), Eigen::all);
-  const bool asks = std::any_of(
-      request.responses.begin(), request.responses.end(), [](const GoalResponse& response) {
-        return counts(response) && response.goal->is_limit() && response.goal->confidence > 0;
-      });
-  return asks ? sure_points(request, feasible) : feasible;
+  if (!request.drawn_feasibility) return coded;
+  const Eigen::VectorXd highest = request.drawn_feasibility(coded).rowwise().maxCoeff();
+  std::vector<Eigen::Index> rows;
+  for (Eigen::Index i = 0; i < coded.rows(); ++i) {
+    if (highest[i] >= request.min_feasibility) rows.push_back(i);
+  }
+  return rows.empty() ? coded : coded(rows, Eigen::all);
 }
 
 /// The pilot points that are among the best of some draw, most frequent first.
 Eigen::MatrixXd candidates(const OptimumRequest& request) {
   const Eigen::MatrixXd coded = pilot_points(request);
-  const MeanDraws means(JointErrors(request.responses), coded);
-  const std::vector<Eigen::MatrixXd> drawn = means.draw_responses(kPilotDraws, kPilotStream);
+  const DrawnScores drawn(request, coded);
+  const DrawnTruths truths = drawn.draw(0, kPilotDraws, kPilotStream);
   std::vector<int> counts(static_cast<std::size_t>(coded.rows()), 0);
   std::vector<Eigen::Index> order(counts.size());
   for (int draw = 0; draw < kPilotDraws; ++draw) {
-    const std::vector<Score> all = scores_of(request, of_draw(drawn, draw), coded.rows());
+    const std::vector<Score> all = drawn.scores(truths, draw);
     std::iota(order.begin(), order.end(), Eigen::Index{0});
     const auto kept = order.begin() + static_cast<long>(std::min(kKeptOfPilot, order.size()));
     std::partial_sort(order.begin(), kept, order.end(), [&](Eigen::Index a, Eigen::Index b) {
@@ -210,18 +194,19 @@ OptimaOfDraws exact_optima(const OptimumRequest& request, const QuadraticGoal& g
 OptimaOfDraws optima_among_settings(const OptimumRequest& request, const Eigen::MatrixXd& listed,
                                     int draws) {
   const Eigen::MatrixXd points = stacked(listed, candidates(request));
-  const MeanDraws means(JointErrors(request.responses), points);
+  const DrawnScores drawn(request, points);
   OptimaOfDraws optima(draws, listed.cols());
   for_each_part(draws, request.threads, [&](int first, int count, int stream) {
-    const std::vector<Eigen::MatrixXd> drawn =
-        means.draw_responses(count, static_cast<std::uint64_t>(stream));
+    const DrawnTruths truths = drawn.draw(first, count, static_cast<std::uint64_t>(stream));
     for (int d = 0; d < count; ++d) {
-      const std::vector<Score> all = scores_of(request, of_draw(drawn, d), points.rows());
+      const std::vector<Score> all = drawn.scores(truths, d);
       const Eigen::Index best = best_index(all, points.rows());
       optima.coded.row(first + d) = points.row(best);
-      optima.desirability_loss[first + d] =
-          std::max(0.0, all[best].desirability - all.front().desirability);
-      optima.response_loss[first + d] = std::abs(drawn[0](best, d) - drawn[0](0, d));
+      const double loss = all[best].desirability - all.front().desirability;
+      const Eigen::MatrixXd& response = truths.responses[0];
+      optima.desirability_loss[first + d] = std::max(0.0, loss);
+      // Nothing is lost to settings that are better and cannot run.
+      optima.response_loss[first + d] = loss > 0 ? std::abs(response(best, d) - response(0, d)) : 0;
       optima.best_listed[static_cast<std::size_t>(first + d)] = best_index(all, listed.rows());
     }
   });

@@ -179,8 +179,12 @@ Robustness robustness(const OptimumRequest& request, const Settings& settings,
       static_cast<double>(std::count_if(all.begin(), all.end(),
                                         [](const Score& score) { return score.violation == 0; })) /
       static_cast<double>(all.size());
-  robustness.least_all_goals_met_probability =
-      JointErrors(request.responses).all_limits_met(coded.row(min_likely(request, coded)));
+  const JointErrors joint(request.responses);
+  for (const Eigen::Index i : {Eigen::Index{0}, min_likely(request, coded)}) {
+    const auto met = joint.all_limits_met(coded.row(i), SettingsAre::kChosen);
+    auto& least = robustness.least_all_goals_met_probability;
+    if (met) least = std::min(*met, least.value_or(*met));
+  }
   return robustness;
 }
 

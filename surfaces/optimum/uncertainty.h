@@ -31,9 +31,10 @@ struct LocationRegion {
   bool contains(const Eigen::VectorXd& coded) const;
 };
 
-/// From draws of the true mean responses, given the runs: each draw has its own optimum. For one
-/// quadratic on a box they are those of its posterior, which after a selection has all terms that
-/// were considered; otherwise, and without a posterior, those of MeanDraws.
+/// From draws of the true mean responses and of where runs complete, given the runs: each draw has
+/// its own optimum, as if its truth were known (DrawnScores). For one quadratic on a box they are
+/// those of its posterior, which after a selection has all terms that were considered; otherwise,
+/// and without a posterior, those of MeanDraws.
 struct OptimumUncertainty {
   int draws = 0;
   /// For one quadratic on a box each draw's optimum is exact, also between usable settings.

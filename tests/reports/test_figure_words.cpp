@@ -32,6 +32,16 @@ TEST_CASE("The shape of a surface in words", "[reports][figures]") {
                         Contains("inside the region") && Contains("It curves most along a."));
 }
 
+TEST_CASE("Where no factor is shown to have an effect, the surface has no shape",
+          "[reports][figures]") {
+  // Values without any relation to the settings; the flat prior of the draws called it a saddle.
+  const Case study(head(kTwoFactors, "quadratic"),
+                   "a,b,y\n-1,-1,10.2\n0,-1,9.1\n1,-1,10.9\n-1,0,9.7\n0,0,10.8\n1,0,9.2\n"
+                   "-1,1,10.1\n0,1,9.4\n1,1,10.3\n0,0,9.3\n0,0,10.5\n");
+  CHECK_THAT(analysis::shape_words(study.analysis, study.analysis.responses[0]),
+             Contains("Not determined, as no factor is shown to have an effect (p = "));
+}
+
 TEST_CASE("With categorical factors the shape is that at the optimum's levels",
           "[reports][figures]") {
   // y = 10 + 3 (a - 0.5)^2 + b^2, and 4 more at level v: the minimum is at a = 0.5, b = 0, level u.

@@ -118,3 +118,24 @@ TEST_CASE("Of several resources the one that is nearest to its end counts",
   CHECK(*surfaces::headroom_of({{"gpu", 40}}, capacities) == Approx(std::log(2.0)));
   CHECK_FALSE(surfaces::headroom_of({{"other", 40}, {"gpu", 0}}, capacities));
 }
+
+TEST_CASE("Runs made again add no knowledge of where memory ends", "[surfaces][feasibility]") {
+  // Readings of memory repeat themselves, so replicates do not show what the model misses. Six
+  // points in two factors: a quadratic would fit any readings of them.
+  Eigen::MatrixXd coded(6, 2);
+  coded << -1, -1, 1, -1, -1, 1, 0, 0, 0.2, -0.6, -0.4, 0.5;
+  Eigen::VectorXd headroom(6);
+  for (int i = 0; i < 6; ++i) headroom[i] = std::log(4 / MemoryRuns::used(coded.row(i)));
+  REQUIRE(headroom.minCoeff() > 0);
+  const auto fitted = [&](int times) {
+    return surfaces::fit_feasibility(unit_factors(2), coded.replicate(times, 1),
+                                     std::vector<bool>(static_cast<std::size_t>(6 * times), true),
+                                     {}, 256, headroom.replicate(times, 1));
+  };
+  const auto once = fitted(1), thrice = fitted(3);
+  for (const auto& at : {Eigen::Vector2d(1, 1), Eigen::Vector2d(0.6, 0.4), Eigen::Vector2d(0, 1)}) {
+    CHECK(thrice.probability(at) == Approx(once.probability(at)).margin(1e-9));
+  }
+  // 2^(2.75) GiB are used there, of 4; nothing near it was run.
+  CHECK(once.probability(Eigen::Vector2d(1, 1)) < 0.9);
+}

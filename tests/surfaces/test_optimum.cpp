@@ -383,8 +383,11 @@ TEST_CASE("Limits are met with the confidence wanted", "[surfaces][optimum]") {
   CHECK(best().settings[0] == Approx(0.37));
   CHECK(best().doubt == 0);
   CHECK(*best().predictions[0].goal_met_probability >= 0.9);
+  CHECK_FALSE(best().predictions[0].mean_met_probability);
   limit.of = doe::LimitOf::kMean;  // known exactly
   CHECK(best().settings[0] == Approx(0.5));
+  CHECK(*best().predictions[0].mean_met_probability == 1);
+  CHECK(*best().predictions[0].goal_met_probability == Approx(0.5));
   limit.of = doe::LimitOf::kRun;
   limit.type = GoalType::kWithin;
   CHECK(best().settings[0] == Approx(0.33));

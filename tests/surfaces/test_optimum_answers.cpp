@@ -9,6 +9,7 @@
 #include "surfaces/distributions.h"
 #include "surfaces/fit.h"
 #include "surfaces/models/gaussian_process.h"
+#include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/optimum/comparison.h"
 #include "surfaces/optimum/equivalents.h"
 #include "surfaces/optimum/pareto.h"
@@ -188,6 +189,14 @@ TEST_CASE("A plane passes on the scatter of its factors", "[surfaces][robustness
   CHECK(*robust.least_all_goals_met_probability ==
         Approx(*cost.predict(Eigen::Vector2d(0.1, 0.2)).probability_within(-1e9, 10.2))
             .epsilon(1e-6));
+  // What is promised of the settings themselves, by the posterior, is not less than one step off.
+  auto chosen = request;
+  chosen.responses[0].posterior = std::make_shared<const surfaces::ShrunkenPosterior>(
+      *surfaces::ShrunkenPosterior::of(cost, cost.model));
+  const auto unmoved = surfaces::assess(chosen, {0, 0}).all_goals_met_probability;
+  REQUIRE(unmoved != surfaces::assess(request, {0, 0}).all_goals_met_probability);
+  CHECK(surfaces::robustness(chosen, {0, 0}, {{"a", 1e-9}, {"b", 1e-9}})
+            .least_all_goals_met_probability.value() == Approx(*unmoved).epsilon(1e-6));
   // A step of a continuous factor is a twentieth of its range; at its end there is none beyond.
   const surfaces::Robustness at_end = surfaces::robustness(request, {0, 1});
   CHECK(at_end.moved_settings == 6);
@@ -293,6 +302,58 @@ TEST_CASE("The region of the optimum's place holds the true one at about the nom
   }
   CHECK(std::abs(inside - 0.95 * kStudies) < 4 * std::sqrt(kStudies * 0.95 * 0.05));
   CHECK(std::abs(in_range - 0.9 * kStudies) < 4 * std::sqrt(kStudies * 0.9 * 0.1));
+}
+
+TEST_CASE("The optimum may lie where runs are not yet known to complete",
+          "[surfaces][uncertainty]") {
+  // The more the better, and a run completes up to a = 0 or up to a = 0.6, each with probability
+  // one half: by what is known today only a <= 0 can be recommended.
+  const surfaces::Fit cost = measured_cost(3);
+  auto request = request_for({{"cost", &cost, Goal{GoalType::kMaximize, 5, 15}}});
+  request.hold = {{"b", 0}};
+  request.factors[0].step = 0.1;
+  request.drawn_feasibility = [](const Eigen::MatrixXd& coded) {
+    Eigen::MatrixXd drawn(coded.rows(), 2);
+    drawn.col(0) = (coded.col(0).array() < 0.05).cast<double>();
+    drawn.col(1) = (coded.col(0).array() < 0.65).cast<double>();
+    return drawn;
+  };
+  request.feasibility = [&](const Eigen::MatrixXd& coded) -> Eigen::VectorXd {
+    return request.drawn_feasibility(coded).rowwise().mean();
+  };
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  REQUIRE(optimum.best.settings[0] == Approx(0).margin(1e-9));
+  const auto uncertainty = surfaces::optimum_uncertainty(request, optimum, 400);
+  CHECK(uncertainty.factors[0].settings.low == Approx(0).margin(1e-9));
+  CHECK(uncertainty.factors[0].settings.high == Approx(0.6));
+  // As if what is known were certain.
+  request.drawn_feasibility = {};
+  request.feasibility = [](const Eigen::MatrixXd& coded) -> Eigen::VectorXd {
+    return (coded.col(0).array() < 0.05).cast<double>();
+  };
+  CHECK(surfaces::optimum_uncertainty(request, optimum, 400).factors[0].settings.high ==
+        Approx(0).margin(1e-9));
+}
+
+TEST_CASE("The optimum may lie where a limit is not yet known to be met",
+          "[surfaces][uncertainty]") {
+  // Runs scatter with a known error, so that the limit ends where mean + 1.2816 sigma reaches it;
+  // today's settings keep a distance for the unknown mean as well.
+  const surfaces::Fit cost = measured_cost(3), hill = measured_hill(0.02, 9);
+  auto request =
+      request_for({{"y", &hill, kHigh}, {"cost", &cost, Goal{GoalType::kAtMost, 0, 9.9}}});
+  request.responses[1].goal->confidence = 0.9;
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  REQUIRE(optimum.best.doubt == 0);
+  const auto uncertainty = surfaces::optimum_uncertainty(request, optimum, 400);
+  const double sigma = cost.predict(Eigen::Vector2d(0, 0)).sigma;
+  const auto at_edge = [&](const surfaces::OptimumUncertainty& found) {
+    const Eigen::Vector2d centre = found.region->centre;
+    return cost.predict(centre).mean + 1.2816 * sigma;
+  };
+  CHECK(at_edge(uncertainty) == Approx(9.9).margin(0.1));
+  CHECK(cost.predict(doe::coded_point(request.factors, optimum.best.settings)).mean <
+        9.9 - 1.2816 * sigma);
 }
 
 TEST_CASE("The exact draws and those among usable settings agree", "[surfaces][uncertainty]") {
