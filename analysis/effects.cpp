@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analysis/format.h"
+#include "analysis/study_tests.h"
 #include "surfaces/distributions.h"
 
 namespace doetune::analysis {
@@ -145,6 +146,9 @@ std::string effects_conclusion(const ResponseAnalysis& response) {
   }
   if (std::none_of(effects.begin(), effects.end(), [](const Effect& e) { return e.interval; })) {
     return saturated_conclusion(*response.fit, name);
+  }
+  if (const auto idle = p_without_effect(*response.fit, response.levels.surface)) {
+    return fmt::format("No factor is shown to have an effect on {} ({}).", name, p_words(*idle));
   }
   const auto clear =
       std::count_if(effects.begin(), effects.end(), [](const Effect& e) { return e.is_clear(); });

@@ -33,7 +33,7 @@ void add_tested(double p, double level, Finding finding, std::vector<Finding>& f
   if (p > level) {
     finding.weight = Weight::kNote;
     finding.is_in_trust = false;
-    finding.sentence += "; not significant among all tests of the study";
+    finding.sentence += among_tests(p, level);
   }
   found.push_back(std::move(finding));
 }
@@ -156,20 +156,11 @@ void assess_replicates(const ResponseAnalysis& response, std::vector<Finding>& f
                    "replicate the best configuration or the centre; confirmation runs count"});
 }
 
-/// The smallest p-value of the runs that are outliers.
-double p_of_outliers(const ResponseAnalysis& response) {
-  double p = 1;
-  for (const surfaces::RunInfluence& run : response.diagnostics.runs) {
-    if (run.outlier) p = std::min(p, run.outlier_p.value_or(0));
-  }
-  return p;
-}
-
 void assess_runs(const ResponseAnalysis& response, std::vector<Finding>& found) {
   const std::vector<int> outliers = picked(response, [](const auto& run) { return run.outlier; });
   if (!outliers.empty()) {
     add_tested(
-        p_of_outliers(response), response.levels.assumptions,
+        p_of_outliers(response).value_or(0), response.levels.assumptions,
         {Weight::kCare,
          fmt::format("{} {} farther from the surface than chance explains",
                      capitalised(runs_text(outliers)), outliers.size() == 1 ? "lies" : "lie"),

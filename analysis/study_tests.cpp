@@ -44,14 +44,23 @@ std::vector<double> surface_tests(const ResponseAnalysis& response) {
   return tests;
 }
 
+std::optional<double> p_of_outliers(const ResponseAnalysis& response) {
+  std::optional<double> least;
+  for (const surfaces::RunInfluence& run : response.diagnostics.runs) {
+    if (run.outlier_p) least = std::min(least.value_or(1), *run.outlier_p);
+  }
+  return least;
+}
+
+std::string among_tests(double p, double level) {
+  const bool only_alone = p < surfaces::kSignificant && p > level;
+  return only_alone ? "; not significant among all tests of the study" : "";
+}
+
 std::vector<double> assumption_tests(const ResponseAnalysis& response) {
   std::vector<double> tests;
   if (!response.fit || response.other) return tests;
-  std::optional<double> outlier;
-  for (const surfaces::RunInfluence& run : response.diagnostics.runs) {
-    if (run.outlier_p) outlier = std::min(outlier.value_or(1), *run.outlier_p);
-  }
-  add(outlier, tests);
+  add(p_of_outliers(response), tests);
   const FitDiagnostics& diagnostics = response.diagnostics;
   if (diagnostics.drift) tests.push_back(diagnostics.drift->p);
   if (diagnostics.spread) tests.push_back(diagnostics.spread->p);

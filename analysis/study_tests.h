@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/analysis.h"
@@ -21,6 +22,12 @@ std::vector<surfaces::SequentialStep> larger_steps(const ResponseAnalysis& respo
 
 /// The p-values of the tests of a surface, whose findings are grave: of the model and lack of fit.
 std::vector<double> surface_tests(const ResponseAnalysis& response);
+
+/// The smallest p-value of outliers, after Bonferroni; empty if none can be tested.
+std::optional<double> p_of_outliers(const ResponseAnalysis& response);
+
+/// "; not significant among all tests of the study" of a p-value that is so only alone; else "".
+std::string among_tests(double p, double level);
 
 /// Those of its assumptions: outliers (the smallest, after Bonferroni), drift, spread, constancy
 /// and larger models.

@@ -6,6 +6,7 @@
 
 #include "analysis/effects.h"
 #include "analysis/format.h"
+#include "analysis/study_tests.h"
 #include "reports/figures/figures.h"
 #include "surfaces/distributions.h"
 
@@ -103,6 +104,13 @@ Figure predicted_against_observed(const analysis::ResponseAnalysis& response) {
       scatter, {{low, low}, {high, high}});
 }
 
+/// What a test that is significant alone means: `meaning`, unless it is not among the others.
+std::string or_chance(double p, const analysis::ResponseAnalysis& response,
+                      std::string_view meaning) {
+  const std::string chance = analysis::among_tests(p, response.levels.assumptions);
+  return chance.empty() ? fmt::format(": {}", meaning) : chance;
+}
+
 std::string spread_title(const analysis::ResponseAnalysis& response) {
   const std::optional<surfaces::BreuschPaganTest>& spread = response.diagnostics.spread;
   if (!spread) return "Whether the variance changes with the response cannot be tested.";
@@ -111,10 +119,12 @@ std::string spread_title(const analysis::ResponseAnalysis& response) {
                        analysis::p_words(spread->p));
   }
   const surfaces::Transform& transform = response.fit->transform;
-  return fmt::format(
-      "The variance {}{} with the response ({}): {}.", spread->grows ? "grows" : "falls",
-      analysis::scale_words(transform), analysis::p_words(spread->p),
-      transform == surfaces::Transform::kNone ? "transform it" : "try another transform");
+  return fmt::format("The variance {}{} with the response ({}){}.",
+                     spread->grows ? "grows" : "falls", analysis::scale_words(transform),
+                     analysis::p_words(spread->p),
+                     or_chance(spread->p, response,
+                               transform == surfaces::Transform::kNone ? "transform it"
+                                                                       : "try another transform"));
 }
 
 Figure residuals_against_fitted(const analysis::ResponseAnalysis& response) {
@@ -132,13 +142,14 @@ Figure residuals_against_fitted(const analysis::ResponseAnalysis& response) {
                scatter, {{scatter.x_axis.low, 0}, {scatter.x_axis.high, 0}});
 }
 
-std::string drift_title(const std::optional<surfaces::DriftTest>& drift) {
+std::string drift_title(const analysis::ResponseAnalysis& response) {
+  const std::optional<surfaces::DriftTest>& drift = response.diagnostics.drift;
   if (!drift) return "Residuals by run number; drift cannot be tested.";
   const std::string p = analysis::p_words(drift->p);
   if (drift->p >= surfaces::kSignificant)
     return fmt::format("Residuals show no drift in run order ({}).", p);
-  return fmt::format("Residuals {} in run order ({}): the system drifted.",
-                     drift->slope > 0 ? "rise" : "fall", p);
+  return fmt::format("Residuals {} in run order ({}){}.", drift->slope > 0 ? "rise" : "fall", p,
+                     or_chance(drift->p, response, "the system drifted"));
 }
 
 Eigen::VectorXd run_numbers(const analysis::ResponseAnalysis& response) {
@@ -151,7 +162,7 @@ Figure residuals_in_run_order(const analysis::ResponseAnalysis& response) {
   const Scatter scatter{runs, fit.residuals, axis_over("run", runs),
                         axis_over(residual_title(response), fit.residuals)};
   return drawn(response,
-               named(response, "residuals", drift_title(response.diagnostics.drift),
+               named(response, "residuals", drift_title(response),
                      "Observed minus fitted " + analysis::fitted_quantity(response) +
                          ", in the order in which the runs were made."),
                scatter, {{scatter.x_axis.low, 0}, {scatter.x_axis.high, 0}});
@@ -170,6 +181,14 @@ std::vector<int> picked(const analysis::ResponseAnalysis& response,
 std::string outlier_title(const analysis::ResponseAnalysis& response) {
   const std::vector<int> runs = picked(response, &surfaces::RunInfluence::outlier);
   if (runs.empty()) return "No run lies farther from the surface than chance explains.";
+  const double p = analysis::p_of_outliers(response).value_or(0);
+  if (!analysis::among_tests(p, response.levels.assumptions).empty()) {
+    return fmt::format(
+        "{} {} farthest from the surface; among all tests of the study chance explains "
+        "it ({}).",
+        analysis::capitalised(analysis::runs_text(runs)), runs.size() == 1 ? "lies" : "lie",
+        analysis::p_words(p));
+  }
   return fmt::format("Look at {}: chance does not explain its residual.",
                      analysis::runs_text(runs));
 }

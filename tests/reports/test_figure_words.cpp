@@ -5,6 +5,7 @@
 #include <cmath>
 #include <regex>
 
+#include "analysis/effects.h"
 #include "analysis/level_words.h"
 #include "analysis/reference_point.h"
 #include "analysis/surface_words.h"
@@ -40,6 +41,24 @@ TEST_CASE("Where no factor is shown to have an effect, the surface has no shape"
                    "-1,1,10.1\n0,1,9.4\n1,1,10.3\n0,0,9.3\n0,0,10.5\n");
   CHECK_THAT(analysis::shape_words(study.analysis, study.analysis.responses[0]),
              Contains("Not determined, as no factor is shown to have an effect (p = "));
+  CHECK_THAT(analysis::effects_conclusion(study.analysis.responses[0]),
+             Contains("No factor is shown to have an effect on y (p = "));
+}
+
+TEST_CASE("Titles of diagnostic figures regard how many tests were asked", "[reports][figures]") {
+  const Case study(head(kTwoFactors, "linear"),
+                   "a,b,y\n-1,-1,1.2\n1,-1,3.1\n-1,1,2.3\n1,1,3.9\n0,0,2.4\n0,0,2.7\n0,0,2.5\n");
+  analysis::ResponseAnalysis response = study.analysis.responses[0];
+  REQUIRE(response.diagnostics.spread);
+  response.diagnostics.spread->p = 0.03;
+  const auto titles = [&](double level) {
+    response.levels.assumptions = level;
+    std::string all;
+    for (const auto& figure : reports::diagnostic_figures(response)) all += figure.title + "\n";
+    return all;
+  };
+  CHECK_THAT(titles(0.05), Contains("(p = 0.03): transform it."));
+  CHECK_THAT(titles(0.01), Contains("(p = 0.03); not significant among all tests of the study."));
 }
 
 TEST_CASE("With categorical factors the shape is that at the optimum's levels",
