@@ -16,7 +16,8 @@
 namespace doetune::surfaces {
 namespace {
 
-constexpr double kConstantDeviation = 10, kMainScale = 1, kOtherScale = 0.5, kErrorScale = 0.2;
+constexpr double kConstantDeviation = 10, kMainScale = 1, kOtherScale = 0.5;
+constexpr double kErrorDeviation = 0.15, kErrorPoints = 4;  // as if so many points had shown it
 constexpr int kFirstSweeps = 500, kSweepsPerDraw = 10;
 constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
@@ -107,12 +108,10 @@ class HeadroomSampler {
     for (Eigen::Index c = 0; c < b_.size(); ++c) draw_coefficient(c);
     draw_deviation(mains_, 1, 1);
     draw_deviation(others_, 2, std::numeric_limits<int>::max());
-    error_.draw(rest_.squaredNorm(), rest_.size(), random_);
+    draw_error();
   }
 
-  Eigen::VectorXd log_odds() const {
-    return b_ * (std::numbers::pi / std::sqrt(3 * error_.square()));
-  }
+  Eigen::VectorXd log_odds() const { return b_ * (std::numbers::pi / std::sqrt(3 * error_)); }
 
  private:
   double prior_variance(Eigen::Index c) const {
@@ -122,7 +121,7 @@ class HeadroomSampler {
   }
 
   void draw_what_was_not_read() {
-    const double deviation = std::sqrt(error_.square());
+    const double deviation = std::sqrt(error_);
     for (Eigen::Index i = 0; i < rest_.size(); ++i) {
       if (read_[i]) continue;
       const double mean = rows_.row(i).dot(b_);
@@ -133,13 +132,17 @@ class HeadroomSampler {
   }
 
   void draw_coefficient(Eigen::Index c) {
-    const double precision = squares_[c] / error_.square() + 1 / prior_variance(c);
-    const double mean =
-        (rows_.col(c).dot(rest_) + squares_[c] * b_[c]) / error_.square() / precision;
+    const double precision = squares_[c] / error_ + 1 / prior_variance(c);
+    const double mean = (rows_.col(c).dot(rest_) + squares_[c] * b_[c]) / error_ / precision;
     const double drawn = truncated_normal(mean, 1 / std::sqrt(precision),
                                           trends_.range(b_, static_cast<int>(c)), random_);
     rest_ -= rows_.col(c) * (drawn - b_[c]);
     b_[c] = drawn;
+  }
+
+  void draw_error() {
+    const double sum = kErrorPoints * kErrorDeviation * kErrorDeviation + rest_.squaredNorm();
+    error_ = sum / random_.chi_squared(kErrorPoints + static_cast<double>(rest_.size()));
   }
 
   /// Of the coefficients whose terms have these orders.
@@ -163,7 +166,8 @@ class HeadroomSampler {
   std::vector<int> order_;  ///< of the term of each column
   Eigen::VectorXd b_;
   Eigen::VectorXd rest_;  ///< h - x'b of every point
-  Deviation mains_{kMainScale}, others_{kOtherScale}, error_{kErrorScale};
+  Deviation mains_{kMainScale}, others_{kOtherScale};
+  double error_ = kErrorDeviation * kErrorDeviation;  ///< s^2
   PosteriorDraws random_;
 };
 
