@@ -94,16 +94,20 @@ std::string curvature_text(const std::vector<doe::Factor>& factors,
 
 }  // namespace
 
+std::string why_no_shape(const ResponseAnalysis& response) {
+  const auto idle = p_without_effect(*response.fit, response.levels.surface);
+  if (!idle) return "";
+  return fmt::format("not determined, as no factor is shown to have an effect ({})",
+                     p_words(*idle));
+}
+
 std::string shape_words(const Analysis& analysis, const ResponseAnalysis& response) {
   const std::vector<doe::Factor>& factors = factors_of(analysis);
   if (response.other) {
     return fmt::format("Its surface is a {}, to which this analysis does not apply.",
                        doe::word_of(response.kind));
   }
-  if (const auto idle = p_without_effect(*response.fit, response.levels.surface)) {
-    return fmt::format("Not determined, as no factor is shown to have an effect ({}).",
-                       p_words(*idle));
-  }
+  if (const std::string why = why_no_shape(response); !why.empty()) return capitalised(why) + ".";
   const Reference at = reference(analysis);
   const auto point =
       surfaces::stationary_point_at(*response.fit, doe::coded_point(factors, at.settings));

@@ -4,7 +4,7 @@
 
 #include "analysis/format.h"
 #include "analysis/run_quality.h"
-#include "analysis/study_tests.h"
+#include "analysis/surface_words.h"
 #include "analysis/trust.h"
 #include "analysis/verdict.h"
 #include "cli/commands/commands.h"
@@ -99,9 +99,8 @@ void print_shape(const analysis::ResponseAnalysis& response) {
   const surfaces::Fit& fit = *response.fit;
   const analysis::FitDiagnostics& diagnostics = response.diagnostics;
   if (!fit.stationary_point) return;
-  if (const auto idle = analysis::p_without_effect(fit, response.levels.surface)) {
-    fmt::print("  shape: not determined, as no factor is shown to have an effect ({})\n",
-               analysis::p_words(*idle));
+  if (const std::string why = analysis::why_no_shape(response); !why.empty()) {
+    fmt::print("  shape: {}\n", why);
     return;
   }
   const surfaces::StationaryPoint& point = *fit.stationary_point;

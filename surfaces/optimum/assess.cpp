@@ -15,12 +15,6 @@ Intervals simultaneous(const Prediction& prediction, double level, std::size_t r
           prediction.tolerance_interval(level, each)};
 }
 
-std::optional<double> mean_probability(Prediction prediction, const Goal& goal) {
-  prediction.sigma = 0;
-  prediction.next_run_df.reset();
-  return prediction.probability_within(goal.met_low(), goal.met_high());
-}
-
 ResponsePrediction prediction_of(const OptimumRequest& request, const GoalResponse& response,
                                  const Eigen::VectorXd& coded, SettingsAre are) {
   const Prediction prediction = prediction_at(response, coded, are);
@@ -42,7 +36,9 @@ ResponsePrediction prediction_of(const OptimumRequest& request, const GoalRespon
     predicted.goal_met_probability =
         prediction.probability_within(response.goal->met_low(), response.goal->met_high());
     if (response.goal->of == doe::LimitOf::kMean) {
-      predicted.mean_met_probability = mean_probability(prediction, *response.goal);
+      predicted.mean_met_probability =
+          of_mean(prediction)
+              .probability_within(response.goal->met_low(), response.goal->met_high());
     }
   }
   return predicted;

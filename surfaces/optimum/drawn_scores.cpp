@@ -15,9 +15,7 @@ bool asks_of_runs(const GoalResponse& response) {
 }
 
 Eigen::VectorXd margin_of(const GoalResponse& response, const Eigen::MatrixXd& coded) {
-  const Goal& goal = *response.goal;
-  const double z =
-      normal_value(goal.type == GoalType::kWithin ? (1 + goal.confidence) / 2 : goal.confidence);
+  const double z = normal_value(one_sided_confidence(*response.goal));
   Eigen::VectorXd margin(coded.rows());
   Eigen::Index at = 0;
   for (const Prediction& prediction : response.surface->predictions(coded)) {

@@ -33,16 +33,10 @@ std::vector<const Surface*> surfaces_that_count(const OptimumRequest& request) {
 /// The doubt about one limit. Remembers Student's quantile, which is the same for most points.
 class Doubt {
  public:
-  explicit Doubt(const Goal& goal)
-      : goal_(goal),
-        probability_(goal.type == GoalType::kWithin ? (1 + goal.confidence) / 2 : goal.confidence) {
-  }
+  explicit Doubt(const Goal& goal) : goal_(goal), probability_(one_sided_confidence(goal)) {}
 
   double of(Prediction prediction) {
-    if (goal_.of == doe::LimitOf::kMean) {
-      prediction.sigma = 0;
-      prediction.next_run_df.reset();
-    }
+    if (goal_.of == doe::LimitOf::kMean) prediction = of_mean(prediction);
     const auto ends = prediction.standardised(goal_.met_low(), goal_.met_high());
     if (!ends) return 0;
     const double df = prediction.next_run_df.value_or(prediction.df);
@@ -94,6 +88,16 @@ double merit(const Score& score) {
 bool ties_but_for_probability(const Score& a, const Score& b) {
   return a.violation == b.violation && a.doubt == b.doubt && a.desirability == b.desirability &&
          a.compromise == b.compromise;
+}
+
+Prediction of_mean(Prediction prediction) {
+  prediction.sigma = 0;
+  prediction.next_run_df.reset();
+  return prediction;
+}
+
+double one_sided_confidence(const Goal& goal) {
+  return goal.type == GoalType::kWithin ? (1 + goal.confidence) / 2 : goal.confidence;
 }
 
 std::vector<Score> scores_of(const OptimumRequest& request,

@@ -33,6 +33,13 @@ bool ties_but_for_probability(const Score& a, const Score& b);
 /// Whether a response takes part in the optimisation.
 bool counts(const GoalResponse& response);
 
+/// The prediction of the mean alone, without the error of a run.
+Prediction of_mean(Prediction prediction);
+
+/// The probability on one side of a limit that its confidence asks for: `within` leaves half of the
+/// rest on either side.
+double one_sided_confidence(const Goal& goal);
+
 /// The scores of m points from their responses (m values each; those of responses that do not count
 /// are not read), without probability and feasibility.
 std::vector<Score> scores_of(const OptimumRequest& request,

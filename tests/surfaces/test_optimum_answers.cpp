@@ -11,6 +11,7 @@
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/shrunken_posterior.h"
 #include "surfaces/optimum/comparison.h"
+#include "surfaces/optimum/drawn_scores.h"
 #include "surfaces/optimum/equivalents.h"
 #include "surfaces/optimum/pareto.h"
 #include "surfaces/optimum/range_ends.h"
@@ -354,6 +355,14 @@ TEST_CASE("The optimum may lie where a limit is not yet known to be met",
   CHECK(at_edge(uncertainty) == Approx(9.9).margin(0.1));
   CHECK(cost.predict(doe::coded_point(request.factors, optimum.best.settings)).mean <
         9.9 - 1.2816 * sigma);
+  // Where the predicted mean keeps exactly this distance, half of the true ones keep less.
+  Eigen::MatrixXd at_limit(1, 2);
+  at_limit << (9.9 - 1.2816 * sigma - cost.beta[0]) / cost.beta[1], 0;
+  const surfaces::DrawnScores drawn(request, at_limit);
+  const surfaces::DrawnTruths truths = drawn.draw(0, 2'000, 1);
+  int met = 0;
+  for (int draw = 0; draw < 2'000; ++draw) met += drawn.scores(truths, draw)[0].violation == 0;
+  CHECK(std::abs(met - 1'000) < 4 * std::sqrt(500.0));
 }
 
 TEST_CASE("The exact draws and those among usable settings agree", "[surfaces][uncertainty]") {
