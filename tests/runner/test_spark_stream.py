@@ -101,8 +101,11 @@ class SparkStream(unittest.TestCase):
         process = self.start(batches=100000)
         self.addCleanup(process.kill)
         self.wait_for_micro_batch(8, process)
+        folders = sorted(self.folder.glob("spark-*/coming/*"))
         os.kill(processes_of("CoarseGrainedExecutorBackend", self.folder)[0], signal.SIGKILL)
         self.wait_for_micro_batch(14, process)
+        # A query ends where a folder is gone that it has just found.
+        self.assertEqual(sorted(self.folder.glob("spark-*/coming/*")), folders)
         process.kill()
         process.communicate()
         self.check_nothing_runs(process)

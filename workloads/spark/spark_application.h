@@ -20,9 +20,10 @@ namespace doetune::workloads {
 ///                the stream
 ///   {"error", "infeasible"}: why the stream has ended
 ///
-/// `folder` is on a file system that driver and executors share. When a micro-batch is ready, a
-/// folder `coming/000012` appears in it with the coded frames of each executor's share
-/// (coded_share.h). Structured Streaming's file source finds them; each task analyses one share by
+/// `folder` is on a file system that driver and executors share. When a micro-batch is ready, one of
+/// the folders in `coming` is replaced, at once, by one with the coded frames of each executor's
+/// share (coded_share.h). These folders stay: Spark may list them at any time, and a query ends where
+/// one that it found in `coming` is gone when it opens it. Structured Streaming's file source finds them; each task analyses one share by
 /// `library`, in its Python worker, which keeps the network, and Spark's file sink writes the boxes
 /// to `detections`. At most two micro-batches are with Spark: one that is processed, and one that
 /// waits.
@@ -42,6 +43,7 @@ import time
 from pyspark.sql import SparkSession, functions
 from pyspark.sql.streaming import StreamingQueryListener
 
+SLOTS = 4     # folders of micro-batches, more than are with Spark at a time
 PREPARED = 3  # micro-batches that load the networks
 EMPTY = 4     # micro-batches without images; the first one is not counted
 BOX = "struct<channel:long,frame:long,class_index:int,confidence:float,x:float,y:float,width:float,height:float>"
@@ -102,7 +104,8 @@ class Cameras:
         self.share.restype, self.data.restype = ctypes.c_char_p, ctypes.c_void_p
         self.share.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
         self.sent, self.made, self.begin = 0, None, time.time()
-        os.makedirs(os.path.join(self.folder, "coming"))
+        for slot in range(SLOTS):
+            os.makedirs(self.slot(slot))
 
     def make(self, micro_batch):
         """Writes a micro-batch, to be sent later; -1 for one without images."""
@@ -121,13 +124,20 @@ class Cameras:
         if self.made != micro_batch:
             self.make(micro_batch)
         modified = self.begin + self.sent / 100  # the file source takes the oldest files first
+        folder = os.path.join(self.folder, "made")
         for share in range(self.executors):
-            os.utime(os.path.join(self.folder, "made", str(share)), (modified, modified))
-        os.rename(os.path.join(self.folder, "made"), self.path(self.sent))
+            file = os.path.join(folder, f"{self.sent}-{share}")  # Spark takes each name once
+            os.rename(os.path.join(folder, str(share)), file)
+            os.utime(file, (modified, modified))
+        os.rename(folder, self.slot(self.sent))
         self.sent, self.made = self.sent + 1, None
 
-    def path(self, number):
-        return os.path.join(self.folder, "coming", f"{number:09}")
+    def remove(self, number):
+        for share in range(self.executors):
+            os.unlink(os.path.join(self.slot(number), f"{number}-{share}"))
+
+    def slot(self, number):
+        return os.path.join(self.folder, "coming", str(number % SLOTS))
 
 
 class Progress(StreamingQueryListener):
@@ -194,7 +204,7 @@ class Stream:
                 continue
             if work["shares"] != self.asked["executors"] or work["oldest"] != work["newest"]:
                 raise RuntimeError("Spark has mixed the files of several micro-batches")
-            shutil.rmtree(self.cameras.path(self.done), ignore_errors=True)
+            self.cameras.remove(self.done)
             self.done += 1
             return progress, work
         raise ConnectionResetError
