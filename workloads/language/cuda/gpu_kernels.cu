@@ -130,61 +130,89 @@ __global__ void most_likely_kernel(StepView step, const float* logits, int vocab
 }
 
 // -- products of few rows -------------------------------------------------------------------------
-// A warp computes two outputs of all rows: the weights are read once, the inputs from the cache of
-// the multiprocessor.
+// A warp computes an output of all rows, or the two that are multiplied where the product is gated:
+// the weights are read once, the inputs from the cache of the multiprocessor.
 
-constexpr int kOutputs = 2;  // of a warp
-constexpr int kAhead = 4;    // vectors of each output's weights that a thread reads at once
+constexpr int kAhead = 8;  // vectors of weights that a thread reads at once
+
+/// 16 bytes of weights or inputs.
+using Vector = uint4;
+
+/// Takes no place in the multiprocessor's cache, where the inputs are.
+__device__ Vector read_once(const Vector* from) {
+#if defined(__CUDA_ARCH__)
+  Vector result;
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(result.x), "=r"(result.y), "=r"(result.z), "=r"(result.w)
+               : "l"(from));
+  return result;
+#else
+  return *from;
+#endif
+}
+
+__device__ float float_of(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
+
+/// sum + a b, of a number of fp32 or of two of bf16, whose bits are the upper ones of fp32's.
+template <class T>
+__device__ float multiply_add(std::uint32_t a, std::uint32_t b, float sum) {
+  if constexpr (sizeof(T) == sizeof(float)) return sum + float_of(a) * float_of(b);
+  constexpr std::uint32_t kUpper = 0xFFFF0000U;
+  sum += float_of(a << 16) * float_of(b << 16);
+  return sum + float_of(a & kUpper) * float_of(b & kUpper);
+}
+
+template <class T>
+__device__ float multiply_add(const Vector& a, const Vector& b, float sum) {
+  sum = multiply_add<T>(a.x, b.x, sum);
+  sum = multiply_add<T>(a.y, b.y, sum);
+  sum = multiply_add<T>(a.z, b.z, sum);
+  return multiply_add<T>(a.w, b.w, sum);
+}
 
 /// Weights that a thread reads at once.
-template <class T>
+template <int kOutputs>
 struct Ahead {
-  cudnn::Group<T> values[kAhead][kOutputs];
+  static constexpr int kVectors = kAhead / kOutputs;  // of each output
+  Vector values[kVectors][kOutputs];
 };
 
-template <class T>
-__device__ Ahead<T> read_ahead(const cudnn::Group<T>* const (&weights)[kOutputs], int first,
-                               int vectors) {
-  Ahead<T> ahead;
+template <int kOutputs>
+__device__ Ahead<kOutputs> read_ahead(const Vector* const (&weights)[kOutputs], int first,
+                                      int vectors) {
+  Ahead<kOutputs> ahead;
 #pragma unroll
-  for (int i = 0; i < kAhead; ++i) {
+  for (int i = 0; i < ahead.kVectors; ++i) {
     const int v = first + i * kWarp;
-    if (v >= vectors) continue;
 #pragma unroll
-    for (int o = 0; o < kOutputs; ++o) ahead.values[i][o] = weights[o][v];
+    for (int o = 0; o < kOutputs; ++o)
+      ahead.values[i][o] = v < vectors ? read_once(weights[o] + v) : Vector{};
   }
   return ahead;
 }
 
-template <class T, int kRows>
-__global__ void few_rows_kernel(FewRows product) {
-  constexpr int kSize = cudnn::Group<T>::kSize;
-  using Vector = cudnn::Group<T>;
+template <class T, int kRows, bool kGated>
+__global__ void __launch_bounds__(kThreads, kRows == 1 ? 4 : 3) few_rows_kernel(FewRows product) {
+  constexpr int kOutputs = kGated ? 2 : 1;
   const auto lane = static_cast<int>(threadIdx.x % kWarp);
   const int number = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x / kWarp);
-  const bool is_gated = product.gated != nullptr;
-  const int count = is_gated ? product.n / 2 : (product.n + 1) / 2;
+  const int count = product.n / kOutputs;
   const bool active = number < count;
-  const int vectors = product.k / kSize;
-  // The outputs of a warp; beyond the last it computes that one again.
-  const int mine = active ? number : count - 1;
-  const int outputs[kOutputs] = {is_gated ? mine : 2 * mine, is_gated ? mine + product.n / 2
-                                                             : 2 * mine + 1 < product.n
-                                                                 ? 2 * mine + 1
-                                                                 : product.n - 1};
+  const int vectors = product.k / static_cast<int>(sizeof(Vector) / sizeof(T));
+  const int mine = active ? number : count - 1;  // beyond the last, it is computed again
   const Vector* weights[kOutputs];
   for (int o = 0; o < kOutputs; ++o)
     weights[o] = static_cast<const Vector*>(product.weights) +
-                 static_cast<std::int64_t>(outputs[o]) * vectors;
-  Ahead<T> ahead = read_ahead<T>(weights, lane, vectors);  // no kernel before writes weights
+                 static_cast<std::int64_t>(mine + o * count) * vectors;
+  auto ahead = read_ahead(weights, lane, vectors);  // no kernel before writes weights
 
   wait_for_previous();
   const auto* from = static_cast<const Vector*>(product.from);
   float sums[kRows][kOutputs] = {};
-  for (int first = lane; first < vectors; first += kAhead * kWarp) {
-    if (first != lane) ahead = read_ahead<T>(weights, first, vectors);
+  for (int first = lane; first < vectors; first += ahead.kVectors * kWarp) {
+    if (first != lane) ahead = read_ahead(weights, first, vectors);
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
+    for (int i = 0; i < ahead.kVectors; ++i) {
       const int v = first + i * kWarp;
       if (v >= vectors) continue;
 #pragma unroll
@@ -193,9 +221,7 @@ __global__ void few_rows_kernel(FewRows product) {
         const Vector x = from[m * vectors + v];
 #pragma unroll
         for (int o = 0; o < kOutputs; ++o)
-#pragma unroll
-          for (int j = 0; j < kSize; ++j)
-            sums[m][o] += to_float(x.values[j]) * to_float(ahead.values[i][o].values[j]);
+          sums[m][o] = multiply_add<T>(x, ahead.values[i][o], sums[m][o]);
       }
     }
   }
@@ -205,26 +231,21 @@ __global__ void few_rows_kernel(FewRows product) {
     for (int o = 0; o < kOutputs; ++o)
       for (int mask = kWarp / 2; mask > 0; mask /= 2) sums[m][o] += from_lane(sums[m][o], mask);
     if (lane != 0 || !active || m >= product.rows) continue;
-    if (is_gated) {
-      static_cast<T*>(product.gated)[static_cast<std::int64_t>(m) * count + number] =
-          from_float<T>(silu(sums[m][0]) * sums[m][1]);
-      continue;
-    }
-    for (int o = 0; o < kOutputs && 2 * number + o < product.n; ++o) {
-      float& to = product.to[static_cast<std::int64_t>(m) * product.n + 2 * number + o];
-      to = product.add ? to + sums[m][o] : sums[m][o];
-    }
+    const std::int64_t at = static_cast<std::int64_t>(m) * count + number;
+    if constexpr (kGated)
+      static_cast<T*>(product.gated)[at] = from_float<T>(silu(sums[m][0]) * sums[m][1]);
+    else
+      product.to[at] = product.add ? product.to[at] + sums[m][0] : sums[m][0];
   }
 }
 
-template <class T>
+template <class T, int kRows>
 void start_few_rows(cudaStream_t stream, const FewRows& product) {
-  const int count = (product.n + 1) / 2;
+  const bool gated = product.gated != nullptr;
+  const int count = gated ? product.n / 2 : product.n;
   const dim3 blocks(static_cast<unsigned int>((count + kWarps - 1) / kWarps));
-  const auto start = [&](auto kernel) { launch_early(stream, blocks, kThreads, kernel, product); };
-  if (product.rows == 1) return start(few_rows_kernel<T, 1>);
-  if (product.rows == 2) return start(few_rows_kernel<T, 2>);
-  start(few_rows_kernel<T, kMaxFewRows>);
+  launch_early(stream, blocks, kThreads,
+               gated ? few_rows_kernel<T, kRows, true> : few_rows_kernel<T, kRows, false>, product);
 }
 
 unsigned int blocks_of(int count) {
@@ -276,7 +297,11 @@ void most_likely(const StepLaunch& launch, const StepView& step, const float* lo
 }
 
 void multiply_few_rows(cudaStream_t stream, Precision precision, const FewRows& product) {
-  typed(precision, [&]<class T>(T) { start_few_rows<T>(stream, product); });
+  typed(precision, [&]<class T>(T) {
+    if (product.rows == 1) return start_few_rows<T, 1>(stream, product);
+    if (product.rows == 2) return start_few_rows<T, 2>(stream, product);
+    start_few_rows<T, kMaxFewRows>(stream, product);
+  });
 }
 
 }  // namespace doetune::workloads::language

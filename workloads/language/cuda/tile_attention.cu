@@ -16,15 +16,38 @@ constexpr int kPositions = 16;  // that a warp multiplies at once
 constexpr int kMaxGroup = 16;
 
 // The lanes of a warp, as in tensor_core.cuh: quad q = lane / 4, t = lane % 4. The order of the
-// inner index of a product is free, so a lane reads elements of a key or value that lie together:
-//   scores: t has the elements t width / 4 .. of the keys at positions q and q + 8
-//   values: q has the elements q width / 8 .. of the values at positions 2 t, 2 t + 1, 2 t + 8, 2 t
-//   + 9
+// inner index of a product is free, so lanes share a key or value by pieces of 16 bytes in turn,
+// and what they read at once lies together:
+//   scores: t has the pieces t, t + 4, t + 8, .. of the keys at positions q and q + 8
+//   values: q has the pieces q, q + 8, .. of the values at positions 2 t, 2 t + 1, 2 t + 8, 2 t + 9
 
-template <class Number, int kCount>
-struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Run {
-  Number values[kCount];
+/// What one of kLanes lanes has of a row of kWidth numbers.
+template <class Number, int kWidth, int kLanes>
+struct Share {
+  static constexpr int kCount = kWidth / kLanes;
+  static constexpr int kMost = 16 / static_cast<int>(sizeof(Number));
+  static constexpr int kPiece = kCount < kMost ? kCount : kMost;
+
+  struct alignas(sizeof(Number) * kPiece) Piece {
+    Number values[kPiece];
+  };
+  Piece pieces[kCount / kPiece];
+
+  /// Where number i of the lane is in the row.
+  static __device__ constexpr int place(int lane, int i) {
+    return (i / kPiece * kLanes + lane) * kPiece + i % kPiece;
+  }
+  __device__ Number operator[](int i) const { return pieces[i / kPiece].values[i % kPiece]; }
+  __device__ void read(const Number* row, int lane) {
+#pragma unroll
+    for (int p = 0; p < kCount / kPiece; ++p)
+      pieces[p] = *reinterpret_cast<const Piece*>(row + place(lane, p * kPiece));
+  }
 };
+template <class Number, int kWidth>
+using KeyShare = Share<Number, kWidth, 4>;
+template <class Number, int kWidth>
+using ValueShare = Share<Number, kWidth, 8>;
 
 /// As the bits of a bfloat16.
 __device__ std::uint32_t bits_of(__nv_bfloat16 value) { return __bfloat16_as_ushort(value); }
@@ -70,7 +93,7 @@ struct Queries {
   std::uint32_t values[kWidth / 16][4];
 };
 
-template <int kWidth>
+template <class Number, int kWidth>
 __device__ Queries<kWidth> read_queries(const float* projected, const HeadShape& shape,
                                         const TileQuery (&mine)[2], float scale, int t) {
   Queries<kWidth> queries{};
@@ -79,12 +102,12 @@ __device__ Queries<kWidth> read_queries(const float* projected, const HeadShape&
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     if (!mine[half].valid) continue;
-    const float* from =
-        projected + mine[half].row * row_width + mine[half].head * kWidth + t * (kWidth / 4);
+    const float* row = projected + mine[half].row * row_width + mine[half].head * kWidth;
 #pragma unroll
     for (int s = 0; s < kWidth / 16; ++s) {
-      queries.values[s][half] = rounded_pair(from[4 * s] * scale, from[4 * s + 1] * scale);
-      queries.values[s][half + 2] = rounded_pair(from[4 * s + 2] * scale, from[4 * s + 3] * scale);
+      const float* from = row + KeyShare<Number, kWidth>::place(t, 4 * s);
+      queries.values[s][half] = rounded_pair(from[0] * scale, from[1] * scale);
+      queries.values[s][half + 2] = rounded_pair(from[2] * scale, from[3] * scale);
     }
   }
   return queries;
@@ -101,8 +124,8 @@ struct TileSums {
 /// Of the positions that a lane reads.
 template <class Number, int kWidth>
 struct Read {
-  Run<Number, kWidth / 4> keys[2];
-  Run<Number, kWidth / 8> values[4];
+  KeyShare<Number, kWidth> keys[2];
+  ValueShare<Number, kWidth> values[4];
   float key_scales[2][2];  // of the positions 2 t and 2 t + 1 of each eight
   float value_scales[2][2];
 };
@@ -123,15 +146,13 @@ __device__ Read<Number, kWidth> read(const TileAttention& attention, const int* 
   for (int j = 0; j < 2; ++j) {
     std::uint32_t slot;
     const Place<Number> at = place(8 * j + quad, slot);
-    result.keys[j] = *reinterpret_cast<const Run<Number, kWidth / 4>*>(at.keys + slot * kWidth +
-                                                                       t * (kWidth / 4));
+    result.keys[j].read(at.keys + slot * kWidth, t);
   }
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
     std::uint32_t slot;
     const Place<Number> at = place(2 * t + k % 2 + k / 2 * 8, slot);
-    result.values[k] = *reinterpret_cast<const Run<Number, kWidth / 8>*>(at.values + slot * kWidth +
-                                                                         quad * (kWidth / 8));
+    result.values[k].read(at.values + slot * kWidth, quad);
     if constexpr (sizeof(Number) == 1) {
       result.key_scales[k / 2][k % 2] = at.scales[slot];
       result.value_scales[k / 2][k % 2] = at.scales[attention.cache.block_size + slot];
@@ -150,9 +171,9 @@ __device__ void scores(const Queries<kWidth>& queries, const Read<Number, kWidth
     for (float& each : score[j]) each = 0;
 #pragma unroll
     for (int s = 0; s < kWidth / 16; ++s) {
-      const Number* key = from.keys[j].values + 4 * s;
-      const std::uint32_t b[2] = {pair_of(bits_of(key[0]), bits_of(key[1])),
-                                  pair_of(bits_of(key[2]), bits_of(key[3]))};
+      const auto& key = from.keys[j];
+      const std::uint32_t b[2] = {pair_of(bits_of(key[4 * s]), bits_of(key[4 * s + 1])),
+                                  pair_of(bits_of(key[4 * s + 2]), bits_of(key[4 * s + 3]))};
       multiply_add(score[j], queries.values[s], b);
     }
     if constexpr (sizeof(Number) == 1)
@@ -193,9 +214,8 @@ __device__ void add_values(const Read<Number, kWidth>& from, const float (&score
   for (int n = 0; n < kWidth / 8; ++n) {
 #pragma unroll
     for (int c = 0; c < 4; ++c) sums.values[n][c] *= factor[c / 2];
-    const std::uint32_t b[2] = {
-        pair_of(bits_of(from.values[0].values[n]), bits_of(from.values[1].values[n])),
-        pair_of(bits_of(from.values[2].values[n]), bits_of(from.values[3].values[n]))};
+    const std::uint32_t b[2] = {pair_of(bits_of(from.values[0][n]), bits_of(from.values[1][n])),
+                                pair_of(bits_of(from.values[2][n]), bits_of(from.values[3][n]))};
     multiply_add(sums.values[n], a, b);
   }
 }
@@ -219,7 +239,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
                              query_of(step, shape, tile, kv_head, quad + 8)};
   // Scores are in units of ln 2.
   const float scale = 1.44269504F / sqrtf(static_cast<float>(kWidth));
-  const Queries<kWidth> queries = read_queries<kWidth>(projected, shape, mine, scale, t);
+  const Queries<kWidth> queries = read_queries<Number, kWidth>(projected, shape, mine, scale, t);
 
   const StepRow last = step.rows[tile.first + tile.count - 1];
   constexpr int kRound = kAttentionWarps * kPositions;
@@ -248,7 +268,8 @@ __global__ void __launch_bounds__(kAttentionThreads)
 #pragma unroll
     for (int n = 0; n < kWidth / 8; ++n)
 #pragma unroll
-      for (int c = 0; c < 2; ++c) to[(2 * t + c) * (kWidth / 8) + n] = sums.values[n][2 * half + c];
+      for (int c = 0; c < 2; ++c)
+        to[ValueShare<Number, kWidth>::place(2 * t + c, n)] = sums.values[n][2 * half + c];
     if (t == 0) {
       to[kWidth] = sums.largest[half];
       to[kWidth + 1] = sums.weight[half];
