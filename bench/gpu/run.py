@@ -112,9 +112,12 @@ class Session:
         (self.out / "results.md").write_text("\n".join(report(written)) + "\n", encoding="utf-8")
 
     def settle(self):
-        """All of PyTorch's processes have compiled: from now on, what is timed is alone."""
+        """PyTorch's processes have compiled, or are ended: from now on, what is timed is alone."""
+        end = time.monotonic() + min(self.options.compile, self.left())
         for peer in self.peers.values():
-            peer.wait_until_ready(self.left())
+            peer.wait_until_ready(end - time.monotonic())
+            if not peer.ready:
+                peer.end()
 
     def ask(self, name):
         """The rows of a peer that was held, which ends then; none if there is none."""
@@ -175,6 +178,8 @@ class Peer:
         return rows
 
     def end(self):
+        if self.process.stdin.closed:
+            return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -295,15 +300,18 @@ def peers(session):
     """PyTorch compiles everything at the same time, each batch in a process that is timed later."""
     if not has_torch():
         return []
-    options = session.options
-    for kind, networks, batches, seconds in [
-            ([], options.networks, options.batches, options.seconds),
-            (["train"], options.training_networks, options.training_batches, 2 * options.seconds)]:
-        for network in networks:
+    options, commands = session.options, {}
+    for part, kind, networks, batches, seconds in [
+            ("timings", [], options.networks, options.batches, options.seconds),
+            ("training-timings", ["train"], options.training_networks, options.training_batches, 2 * options.seconds)]:
+        for network in networks if part in options.parts else []:
             for batch in batches:
-                name = " ".join([*kind, f"{network} batch {batch}"])
-                command = [sys.executable, HERE / "torch_peer.py", *kind, network, seconds, batch]
-                session.peers[name] = Peer(command, session.out / "logs" / peer_log(name))
+                commands[" ".join([*kind, f"{network} batch {batch}"])] = [*kind, network, seconds, batch]
+    if "language" in options.parts:
+        commands["language"] = ["language", "llama-3-8b", 512, 64, 1, 8, 64]
+    for name, words in commands.items():
+        command = [sys.executable, HERE / "torch_peer.py", *words]
+        session.peers[name] = Peer(command, session.out / "logs" / peer_log(name))
     return []
 
 
@@ -403,6 +411,7 @@ def language(session):
     small = {"layers": 2, "width": 64, "heads": 4, "kv_heads": 2, "ffn_width": 128, "vocabulary": 500,
              "positions": 1024, "device": "cpu", "prompt_tokens": 64, "output_tokens": 8, "duration": 0.2, "warmup": 0}
     session.results["language"] = []
+    session.settle()
     for model, batch, prompt, cache in [
             ("tinyllama-1.1b", 1, 512, "bf16"), ("llama-3-8b", 1, 512, "bf16"), ("llama-3-8b", 2, 512, "bf16"),
             ("llama-3-8b", 8, 512, "bf16"), ("llama-3-8b", 32, 512, "bf16"), ("llama-3-8b", 64, 512, "bf16"),
@@ -414,6 +423,7 @@ def language(session):
             settings |= small
         row = workload(session, f"{model} batch {batch} {cache}", "llm-inference", settings)
         session.results["language"] += [row] if row else []
+    session.results["torch_language"] = [row for rows in session.ask("language") for row in rows["rows"]]
 
 
 def sharing(session):
@@ -499,13 +509,20 @@ def inference_table(results):
 def language_table(results):
     if not results.get("language"):
         return
-    yield ("\n| model | batch | cache | answers, tokens/s | next token, ms | decode, GB/s | of the bandwidth "
-           "| of roofline |\n|-|-|-|-|-|-|-|-|")
+    yield ("\n| model | batch | cache | answers, tokens/s | PyTorch | ratio | next token, ms | PyTorch | ratio "
+           "| decode, GB/s | of the bandwidth | of roofline |")
+    yield "|" + "-|" * 12
+    peers = {(row["model"], row["batch"]): row for row in results.get("torch_language", [])}
     for row in results["language"]:
-        bandwidth = row.get("decode_bandwidth", 0)
-        yield line([row["model"], row["batch_size"], row["cache_precision"], f"{row['output_tokens_per_second']:.0f}",
-                    f"{1000 * row['inter_token_latency']:.2f}" if "inter_token_latency" in row else "",
-                    f"{bandwidth:.0f}", f"{100e9 * bandwidth / results['ceilings']['bytes_per_s']:.1f} %",
+        bandwidth, rate = row.get("decode_bandwidth", 0), row["output_tokens_per_second"]
+        gap = row["inter_token_latency"]
+        peer = peers.get((row["model"], row["batch_size"])) if row["cache_precision"] == "bf16" else None
+        rates = gaps = ["", ""]
+        if peer:
+            rates = [f"{peer['output_tokens_per_s']:.0f}", f"{rate / peer['output_tokens_per_s']:.2f}"]
+            gaps = [f"{1000 * peer['next_token_s']:.2f}", f"{peer['next_token_s'] / gap:.2f}"]
+        yield line([row["model"], row["batch_size"], row["cache_precision"], f"{rate:.0f}", *rates, f"{1000 * gap:.2f}",
+                    *gaps, f"{bandwidth:.0f}", f"{100e9 * bandwidth / results['ceilings']['bytes_per_s']:.1f} %",
                     f"{100 * row['roofline_fraction']:.1f} %"])
 
 
@@ -555,6 +572,7 @@ def main():
                         choices=sorted(MULTIPLY_ACCUMULATES))
     parser.add_argument("--training-batches", type=int, nargs="+", default=[32, 256])
     parser.add_argument("--peer-profiles", action="store_true", help="profile PyTorch's kernels too")
+    parser.add_argument("--compile", type=float, default=180, help="seconds that PyTorch's compilation may take")
     parser.add_argument("--seconds", type=float, default=0.5, help="of each timing")
     parser.add_argument("--budget", type=float, default=580, help="seconds for everything")
     options = parser.parse_args()

@@ -2,8 +2,10 @@
 """Images per second of PyTorch on the GPU: the networks that bench_gpu times, batch normalisation folded, in bf16,
 channels last, compiled, in CUDA graphs, the input resident; or, with `train`, steps of SGD with momentum and weight
 decay as bench_training takes them, under autocast to bf16. One JSON line a batch, for each line on standard input.
+With `language`, a decoder as llm-inference has it, layers compiled, steps in CUDA graphs: one line of all batches.
 
     torch_peer.py NETWORK SECONDS BATCH...    torch_peer.py train NETWORK SECONDS BATCH...    torch_peer.py ceilings
+    torch_peer.py language MODEL PROMPT ANSWER BATCH...
     torch_peer.py profile NETWORK BATCH       torch_peer.py profile-train NETWORK BATCH       the time of each kernel
 """
 import json
@@ -131,6 +133,134 @@ def infer(network, batches, use):
         use(network, batch, lambda: compiled(x))
 
 
+# Layers, width, heads, key-value heads, feed-forward width, vocabulary.
+DECODERS = {"llama-3-8b": (32, 4096, 32, 8, 14336, 128256), "tinyllama-1.1b": (22, 2048, 32, 4, 5632, 32000)}
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, width, heads, kv_heads, ffn):
+        super().__init__()
+        self.heads, self.kv_heads, self.head = heads, kv_heads, width // heads
+        self.attention_norm, self.ffn_norm = nn.RMSNorm(width, 1e-5), nn.RMSNorm(width, 1e-5)
+        self.query_key_value = nn.Linear(width, width + 2 * kv_heads * self.head, bias=False)
+        self.output = nn.Linear(width, width, bias=False)
+        self.gate_up, self.down = nn.Linear(width, 2 * ffn, bias=False), nn.Linear(ffn, width, bias=False)
+
+    def forward(self, x, turns, position, keys, values):
+        """x: batch x tokens x width, the cache for all positions. One token attends to what is in the cache, a prompt
+        to itself."""
+        batch, tokens, width = x.shape
+        query, key, value = self.query_key_value(self.attention_norm(x)).split(
+            [width, self.kv_heads * self.head, self.kv_heads * self.head], -1)
+        query, key, value = (part.view(batch, tokens, -1, self.head).transpose(1, 2) for part in (query, key, value))
+        query, key = rotated(query, turns), rotated(key, turns)
+        keys.index_copy_(2, position, key)
+        values.index_copy_(2, position, value)
+        if tokens == 1:  # the queries that share keys are the rows of one attention: no key is read twice
+            seen = (torch.arange(keys.shape[2], device=x.device) <= position)[None]
+            query = query.view(batch, self.kv_heads, self.heads // self.kv_heads, self.head)
+            found = nn.functional.scaled_dot_product_attention(query, keys, values, attn_mask=seen)
+            found = found.reshape(batch, 1, width)
+        else:
+            found = nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True)
+            found = found.transpose(1, 2).reshape(batch, tokens, width)
+        x = x + self.output(found)
+        gate, up = self.gate_up(self.ffn_norm(x)).chunk(2, -1)
+        return x + self.down(nn.functional.silu(gate) * up)
+
+
+def rotated(x, turns):
+    cosine, sine = turns
+    first, second = x.float().chunk(2, -1)
+    return torch.cat([first * cosine - second * sine, second * cosine + first * sine], -1).to(x.dtype)
+
+
+class Decoder(nn.Module):
+    """Llama's layers. The most likely next token of each sequence."""
+
+    def __init__(self, layers, width, heads, kv_heads, ffn, vocabulary):
+        super().__init__()
+        self.cache_shape, self.head = (layers, 2), width // heads
+        self.kv_heads = kv_heads
+        self.embedding, self.logits = nn.Embedding(vocabulary, width), nn.Linear(width, vocabulary, bias=False)
+        self.layers = nn.ModuleList(DecoderLayer(width, heads, kv_heads, ffn) for _ in range(layers))
+        self.norm = nn.RMSNorm(width, 1e-5)
+
+    def cache(self, batch, positions, **kind):
+        return torch.zeros(*self.cache_shape, batch, self.kv_heads, positions, self.head, **kind)
+
+    def forward(self, tokens, position, cache):
+        steps = torch.arange(self.head // 2, device=tokens.device, dtype=torch.float32)
+        angle = position[:, None] * 5e5 ** (-steps * 2 / self.head)
+        x = self.embedding(tokens)
+        for layer, (keys, values) in zip(self.layers, cache):
+            x = layer(x, (angle.cos(), angle.sin()), position, keys, values)
+        return self.logits(self.norm(x[:, -1:])).argmax(-1)
+
+
+class Steps:
+    """The next token of each sequence, time after time: in a CUDA graph that moves on by itself."""
+
+    def __init__(self, decoder, batch, prompt, answer):
+        self.decoder, self.prompt, self.answer = decoder, prompt, answer
+        self.cache = decoder.cache(batch, prompt + answer, device="cuda", dtype=torch.bfloat16)
+        self.prompts = torch.zeros(batch, prompt, dtype=torch.long, device="cuda")
+        self.token = torch.zeros(batch, 1, dtype=torch.long, device="cuda")
+        self.position = torch.full((1,), prompt, device="cuda")
+        self.read_prompts()
+        warm_up(self.step)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.step()
+        warm_up(lambda: self.times())
+
+    def read_prompts(self):
+        self.token.copy_(self.decoder(self.prompts, torch.arange(self.prompt, device="cuda"), self.cache))
+        self.position.fill_(self.prompt)
+
+    def step(self):
+        self.token.copy_(self.decoder(self.token, self.position, self.cache))
+        self.position += 1
+
+    def times(self):
+        """Seconds of the prompts and of the other tokens of the answers, without waiting for any."""
+        start = time.perf_counter()
+        self.read_prompts()
+        torch.cuda.synchronize()
+        first = time.perf_counter()
+        for _ in range(self.answer - 1):
+            self.graph.replay()
+        torch.cuda.synchronize()
+        return first - start, time.perf_counter() - first
+
+
+@torch.inference_mode()
+def language(model, prompt, answer, batches):
+    """Reads prompts at once and generates the other tokens one by one. Compiles, says so, and is timed once it gets a
+    line. Each layer is compiled by itself, in a minute instead of several."""
+    with torch.device("meta"):
+        decoder = Decoder(*DECODERS[model])
+    decoder = decoder.to(torch.bfloat16).to_empty(device="cuda").eval()
+    for weights in decoder.parameters():
+        weights.normal_(0, 0.02)
+    torch._inductor.config.coordinate_descent_tuning = True  # reads matrices faster where there is one row
+    for layer in decoder.layers:
+        layer.compile(dynamic=False)
+    all_steps, start = {}, time.perf_counter()
+    for batch in batches:
+        all_steps[batch] = Steps(decoder, batch, prompt, answer)
+        print(f"batch {batch} is compiled after {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+    print("ready", flush=True)
+    if not sys.stdin.readline():
+        sys.exit("nobody asks for a time")
+    rows = []
+    for batch, steps in all_steps.items():
+        prefill, decode = (min(times) for times in zip(*(steps.times() for _ in range(5))))
+        rows.append({"model": model, "batch": batch, "prefill_s": prefill, "next_token_s": decode / (answer - 1),
+                     "output_tokens_per_s": batch * answer / (prefill + decode)})
+    print(json.dumps({"rows": rows}), flush=True)
+
+
 def timed(seconds):
     """Compiles, says so, and is timed once it gets a line."""
     def use(network, batch, work):
@@ -151,6 +281,8 @@ def main():
         print(json.dumps(ceilings()))
     elif what in ("profile", "profile-train"):
         (infer if what == "profile" else train)(words[0], map(int, words[1:]), lambda *case: kernels_of(case[2]))
+    elif what == "language":
+        language(words[0], int(words[1]), int(words[2]), [int(batch) for batch in words[3:]])
     elif what == "train":
         train(words[0], map(int, words[2:]), timed(float(words[1])))
     else:

@@ -3,6 +3,7 @@
 
 usage: test_gpu_session.py SOURCE_TREE
 """
+import argparse
 import importlib
 import json
 import pathlib
@@ -102,6 +103,16 @@ class GpuSession(unittest.TestCase):
         peer.wait_until_ready(20)
         self.assertEqual(peer.ask(20), [])
         self.assertEqual((self.folder / "peer.log").read_text(), "no GPU\n")
+
+    def test_a_peer_that_compiles_for_too_long_is_ended_and_has_no_rows(self):
+        run = session_module()
+        options = argparse.Namespace(out=self.folder, programs=self.folder, budget=60, device="cpu", compile=0.5)
+        session = run.Session(options)
+        session.begin("language")
+        session.peers["slow"] = peer = run.Peer([sys.executable, "-c", "input()"], session.out / "logs/torch-slow.log")
+        session.settle()
+        self.assertIsNotNone(peer.process.poll())
+        self.assertEqual(session.ask("slow"), [])
 
     def test_no_time(self):
         steps = self.session("--parts", "smoke", "timings", "--budget", "0", expect=1)

@@ -20,13 +20,13 @@ namespace doetune::workloads {
 ///                the stream
 ///   {"error", "infeasible"}: why the stream has ended
 ///
-/// `folder` is on a file system that driver and executors share. When a micro-batch is ready, one of
-/// the folders in `coming` is replaced, at once, by one with the coded frames of each executor's
-/// share (coded_share.h). These folders stay: Spark may list them at any time, and a query ends where
-/// one that it found in `coming` is gone when it opens it. Structured Streaming's file source finds them; each task analyses one share by
-/// `library`, in its Python worker, which keeps the network, and Spark's file sink writes the boxes
-/// to `detections`. At most two micro-batches are with Spark: one that is processed, and one that
-/// waits.
+/// `folder` is on a file system that driver and executors share. When a micro-batch is ready, one
+/// of the folders in `coming` is replaced, at once, by one with the coded frames of each executor's
+/// share (coded_share.h). These folders stay: Spark may list them at any time, and a query ends
+/// where one that it found in `coming` is gone when it opens it. Structured Streaming's file source
+/// finds them; each task analyses one share by `library`, in its Python worker, which keeps the
+/// network, and Spark's file sink writes the boxes to `detections`. At most two micro-batches are
+/// with Spark: one that is processed, and one that waits.
 inline constexpr std::string_view kStreamApplication = R"python(
 import calendar
 import ctypes
