@@ -384,6 +384,21 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
   }
 }
 
+/// What was recorded, without responses.
+Analysis records_of(const study::StudyDirectory& directory) {
+  Analysis analysis;
+  analysis.directory = &directory;
+  const study::JournalContent journal = study::read_journal(directory);
+  analysis.records = study::final_records(journal.records);
+  analysis.warnings = journal.warnings;
+  if (auto edited = study::edited_original(directory)) {
+    analysis.warnings.push_back(std::move(*edited));
+  }
+  add_derived(directory, analysis.records);
+  check_capacities(analysis);
+  return analysis;
+}
+
 }  // namespace
 
 std::optional<Goal> stated_goal(const study::Response& response) {
@@ -412,18 +427,18 @@ std::optional<surfaces::Feasibility> completion_model(const study::StudyDirector
   return completion_model(directory, records);
 }
 
-Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
-  Analysis analysis;
-  analysis.directory = &directory;
-  analysis.hold = options.hold;
-  const study::JournalContent journal = study::read_journal(directory);
-  analysis.records = study::final_records(journal.records);
-  analysis.warnings = journal.warnings;
-  if (auto edited = study::edited_original(directory)) {
-    analysis.warnings.push_back(std::move(*edited));
+Analysis read_runs(const study::StudyDirectory& directory) {
+  Analysis analysis = records_of(directory);
+  for (const study::Response& response : directory.study.responses) {
+    analysis.responses.push_back({response, std::nullopt, "surfaces were not fitted"});
   }
-  add_derived(directory, analysis.records);
-  check_capacities(analysis);
+  take_measured(analysis, {});
+  return analysis;
+}
+
+Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
+  Analysis analysis = records_of(directory);
+  analysis.hold = options.hold;
   std::vector<ResponseRuns> runs(directory.study.responses.size());
   parallel_for(static_cast<int>(runs.size()), 0, [&](int r) {
     const auto response = static_cast<std::size_t>(r);

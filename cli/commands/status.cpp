@@ -169,9 +169,17 @@ struct Standing {
   bool at_work = false;  ///< another doetune is running it
 };
 
+/// Surfaces are fitted only when all runs are there: the best run is then the report's, and a look
+/// at runs under way takes no time from them.
+analysis::Analysis analysis_of(const study::StudyDirectory& directory) {
+  analysis::Analysis analysis = analysis::read_runs(directory);
+  const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
+  return missing_runs(counts) > 0 ? analysis : analysis::analyse(directory);
+}
+
 /// Prints the status of a study once.
 Standing show_status(const study::StudyDirectory& directory, bool json) {
-  const analysis::Analysis analysis = analysis::analyse(directory);
+  const analysis::Analysis analysis = analysis_of(directory);
   const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
   fmt::print("{}", json ? status_format().text({analysis, counts}) : status_text(analysis, counts));
   flush_output();
@@ -184,7 +192,7 @@ class RedrawnStatus {
   explicit RedrawnStatus(Screen screen) : screen_(std::move(screen)) {}
 
   runner::RunCounts look(const study::StudyDirectory& directory, bool) {
-    const analysis::Analysis analysis = analysis::analyse(directory);
+    const analysis::Analysis analysis = analysis_of(directory);
     const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
     fmt::print("{}", screen_.redrawn(status_text(analysis, counts)));
     flush_output();

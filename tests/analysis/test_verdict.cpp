@@ -310,6 +310,21 @@ TEST_CASE("Where most runs were infeasible, another model gives the answer", "[r
             .at("model") == "linear");
 }
 
+// One ramp and limits: which run is best does not depend on where the ramp ends.
+TEST_CASE("Runs are read without surfaces, and the best is the one of the whole analysis",
+          "[reports][verdict]") {
+  const VerdictCase whole;
+  const auto read = analysis::read_runs(whole.directory);
+  CHECK(read.completed() == whole.analysis.completed());
+  for (const auto& response : read.responses) CHECK(response.surface() == nullptr);
+  CHECK_FALSE(read.optimum);
+  REQUIRE(read.measured);
+  const auto best = analysis::best_measured_run(whole.analysis);
+  REQUIRE(best);
+  CHECK(read.measured->run == best->run);
+  CHECK(read.measured->meets_limits == best->meets_limits);
+}
+
 TEST_CASE("Where no surface can be fitted, the best measured run is the answer",
           "[reports][verdict]") {
   VerdictCase few;
