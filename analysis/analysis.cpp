@@ -429,8 +429,9 @@ std::optional<surfaces::Feasibility> completion_model(const study::StudyDirector
 
 Analysis read_runs(const study::StudyDirectory& directory) {
   Analysis analysis = records_of(directory);
+  analysis.optimum_problem = "surfaces were not fitted";
   for (const study::Response& response : directory.study.responses) {
-    analysis.responses.push_back({response, std::nullopt, "surfaces were not fitted"});
+    analysis.responses.push_back({response, std::nullopt, analysis.optimum_problem});
   }
   take_measured(analysis, {});
   return analysis;

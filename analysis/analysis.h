@@ -170,8 +170,8 @@ std::optional<surfaces::Goal> stated_goal(const study::Response& response);
 /// completed and some were infeasible. Not from runs that validate.
 std::optional<surfaces::Feasibility> completion_model(const study::StudyDirectory& directory);
 
-/// The records and the best run that was measured, without surfaces and their time. Ramps go over
-/// the measured values.
+/// Reads the records and finds the best measured run; fits no surfaces. Ramps span the measured
+/// values.
 Analysis read_runs(const study::StudyDirectory& directory);
 
 /// Fits a surface to every response of the completed runs.

@@ -14,6 +14,7 @@ import contextlib
 import csv
 import glob
 import json
+import math
 import os
 import pathlib
 import queue
@@ -113,9 +114,8 @@ class Session:
 
     def settle(self):
         """PyTorch's processes have compiled, or are ended: from now on, what is timed is alone."""
-        end = time.monotonic() + min(self.options.compile, self.left())
         for peer in self.peers.values():
-            peer.wait_until_ready(end - time.monotonic())
+            peer.wait_until_ready(min(peer.begun + self.options.compile, self.end) - time.monotonic())
             if not peer.ready:
                 peer.end()
 
@@ -144,7 +144,7 @@ class Peer:
     """A process of PyTorch that compiles, and is timed when it is asked."""
 
     def __init__(self, command, log):
-        self.lines, self.ready = queue.Queue(), False
+        self.lines, self.ready, self.begun = queue.Queue(), False, time.monotonic()
         with open(log, "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=errors, text=True, start_new_session=True,
@@ -165,7 +165,7 @@ class Peer:
 
     def wait_until_ready(self, most):
         end = time.monotonic() + most
-        while not self.ready and (line := self.next_line(end - time.monotonic())):
+        while not self.ready and not self.process.stdin.closed and (line := self.next_line(end - time.monotonic())):
             self.ready = line.strip() == "ready"
 
     def ask(self, most):
@@ -515,7 +515,7 @@ def language_table(results):
     peers = {(row["model"], row["batch"]): row for row in results.get("torch_language", [])}
     for row in results["language"]:
         bandwidth, rate = row.get("decode_bandwidth", 0), row["output_tokens_per_second"]
-        gap = row["inter_token_latency"]
+        gap = row.get("inter_token_latency", math.nan)  # none where every answer has one token
         peer = peers.get((row["model"], row["batch_size"])) if row["cache_precision"] == "bf16" else None
         rates = gaps = ["", ""]
         if peer:
@@ -572,7 +572,7 @@ def main():
                         choices=sorted(MULTIPLY_ACCUMULATES))
     parser.add_argument("--training-batches", type=int, nargs="+", default=[32, 256])
     parser.add_argument("--peer-profiles", action="store_true", help="profile PyTorch's kernels too")
-    parser.add_argument("--compile", type=float, default=180, help="seconds that PyTorch's compilation may take")
+    parser.add_argument("--compile", type=float, default=180, help="seconds from the start of a process of PyTorch's until it has compiled")
     parser.add_argument("--seconds", type=float, default=0.5, help="of each timing")
     parser.add_argument("--budget", type=float, default=580, help="seconds for everything")
     options = parser.parse_args()

@@ -223,7 +223,7 @@ class Steps:
         self.position += 1
 
     def times(self):
-        """Seconds of the prompts and of the other tokens of the answers, without waiting for any."""
+        """Seconds of the prompts and of the other tokens of the answers, whose steps are queued at once."""
         start = time.perf_counter()
         self.read_prompts()
         torch.cuda.synchronize()

@@ -169,12 +169,13 @@ struct Standing {
   bool at_work = false;  ///< another doetune is running it
 };
 
-/// Surfaces are fitted only when all runs are there: the best run is then the report's, and a look
-/// at runs under way takes no time from them.
+/// Surfaces are fitted only when every run has its record and nobody works on the study: the best
+/// run is then the report's. A look at runs under way takes no time from them.
 analysis::Analysis analysis_of(const study::StudyDirectory& directory) {
   analysis::Analysis analysis = analysis::read_runs(directory);
   const runner::RunCounts counts = runner::count_runs(directory.plan, analysis.records);
-  return missing_runs(counts) > 0 ? analysis : analysis::analyse(directory);
+  if (counts.remaining > 0 || study::lock_owner(directory.path)) return analysis;
+  return analysis::analyse(directory);
 }
 
 /// Prints the status of a study once.

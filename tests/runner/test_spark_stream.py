@@ -102,6 +102,7 @@ class SparkStream(unittest.TestCase):
         self.addCleanup(process.kill)
         self.wait_for_micro_batch(8, process)
         folders = sorted(self.folder.glob("spark-*/coming/*"))
+        self.assertEqual(len(folders), 4)
         os.kill(processes_of("CoarseGrainedExecutorBackend", self.folder)[0], signal.SIGKILL)
         self.wait_for_micro_batch(14, process)
         # A query ends where a folder is gone that it has just found.

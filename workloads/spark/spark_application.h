@@ -21,12 +21,12 @@ namespace doetune::workloads {
 ///   {"error", "infeasible"}: why the stream has ended
 ///
 /// `folder` is on a file system that driver and executors share. When a micro-batch is ready, one
-/// of the folders in `coming` is replaced, at once, by one with the coded frames of each executor's
-/// share (coded_share.h). These folders stay: Spark may list them at any time, and a query ends
-/// where one that it found in `coming` is gone when it opens it. Structured Streaming's file source
-/// finds them; each task analyses one share by `library`, in its Python worker, which keeps the
-/// network, and Spark's file sink writes the boxes to `detections`. At most two micro-batches are
-/// with Spark: one that is processed, and one that waits.
+/// of the folders in `coming` is replaced atomically by one with the coded frames of each
+/// executor's share (coded_share.h). These folders stay: Spark may list them at any time, and a
+/// query ends where one that it found in `coming` is gone when it opens it. Structured Streaming's
+/// file source finds them; each task analyses one share by `library`, in its Python worker, which
+/// keeps the network, and Spark's file sink writes the boxes to `detections`. At most two
+/// micro-batches are with Spark: one that is processed, and one that waits.
 inline constexpr std::string_view kStreamApplication = R"python(
 import calendar
 import ctypes
@@ -108,7 +108,7 @@ class Cameras:
             os.makedirs(self.slot(slot))
 
     def make(self, micro_batch):
-        """Writes a micro-batch, to be sent later; -1 for one without images."""
+        """Writes a micro-batch, to be sent later; -1 for one without images. Spark takes each name of a file once."""
         folder = os.path.join(self.folder, "made")
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
@@ -116,7 +116,7 @@ class Cameras:
             answer = json.loads(self.share(self.configuration, micro_batch, share))
             if "error" in answer:
                 raise RuntimeError((INFEASIBLE if answer["infeasible"] else "") + answer["error"])
-            with open(os.path.join(folder, str(share)), "wb") as file:
+            with open(os.path.join(folder, f"{self.sent}-{share}"), "wb") as file:
                 file.write(ctypes.string_at(self.data(), answer["bytes"]))
         self.made = micro_batch
 
@@ -126,9 +126,7 @@ class Cameras:
         modified = self.begin + self.sent / 100  # the file source takes the oldest files first
         folder = os.path.join(self.folder, "made")
         for share in range(self.executors):
-            file = os.path.join(folder, f"{self.sent}-{share}")  # Spark takes each name once
-            os.rename(os.path.join(folder, str(share)), file)
-            os.utime(file, (modified, modified))
+            os.utime(os.path.join(folder, f"{self.sent}-{share}"), (modified, modified))
         os.rename(folder, self.slot(self.sent))
         self.sent, self.made = self.sent + 1, None
 

@@ -14,9 +14,8 @@ namespace {
 using cudnn::check;
 using cudnn::DeviceBuffer;
 
-constexpr int kMostRows = 65535;        // of a launch
-constexpr int kWantedBlocks = 3 * 132;  // of the attention: an H100 has room for as many at a time
-constexpr int kLeastPart = 32;          // positions of a part of a sequence
+constexpr int kMostRows = 65535;  // of a launch
+constexpr int kLeastPart = 32;    // positions of a part of a sequence
 constexpr const char* kActivations = "the activations";
 
 DeviceBuffer numbers(std::int64_t rows, std::int64_t width, int bytes) {
@@ -45,20 +44,24 @@ int power_below(int number) {
   return power;
 }
 
+/// Blocks of the attention that keep an H100 busy: with tensor cores, as many as it holds at a
+/// time.
+int wanted_blocks(bool tiled) { return (tiled ? 3 : 8) * 132; }
+
 /// Into how many parts the longest sequence is divided, so that a launch of few rows has enough
 /// blocks.
-int splits_for(int blocks, int longest) {
+int splits_for(bool tiled, int blocks, int longest) {
   return std::clamp(
-      std::min(power_below(kWantedBlocks / blocks), power_below(longest / kLeastPart)), 1,
+      std::min(power_below(wanted_blocks(tiled) / blocks), power_below(longest / kLeastPart)), 1,
       kMaxSplits);
 }
 
 /// The most bytes of parts that any launch needs: with the fewest blocks for its rows.
-std::int64_t most_parts(const HeadShape& heads, int max_rows, int positions) {
+std::int64_t most_parts(const HeadShape& heads, bool tiled, int max_rows, int positions) {
   std::int64_t most = 0;
   for (int count = 1; count <= max_rows; ++count) {
     const int tiles = padded((count + tile_rows(heads) - 1) / tile_rows(heads));
-    const int splits = splits_for(tiles * heads.kv_heads, positions);
+    const int splits = splits_for(tiled, tiles * heads.kv_heads, positions);
     if (splits == 1) break;
     most = std::max(most, attention_bytes(heads, padded(count), splits));
   }
@@ -115,7 +118,9 @@ GpuDecoder::GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Pre
       normalised_(numbers(std::max(max_rows_, max_predictions_), shape.width, bytes_of(precision))),
       projected_(floats(max_rows_, shape.width + 2LL * shape.kv_width())),
       attended_(numbers(max_rows_, shape.width, bytes_of(precision))),
-      parts_(most_parts(heads_, max_rows_, shape.positions), kActivations),
+      parts_(most_parts(heads_, has_tiles(precision, options.cache, heads_), max_rows_,
+                        shape.positions),
+             kActivations),
       gates_(floats(max_rows_, 2LL * shape.ffn_width)),
       gated_(numbers(max_rows_, shape.ffn_width, bytes_of(precision))),
       logits_(floats(max_predictions_, shape.vocabulary)),
@@ -224,7 +229,7 @@ GpuDecoder::Size GpuDecoder::size_of(std::span<const Segment> segments) const {
   tiles = padded(tiles);
   const bool tiled = has_tiles(precision_, options_.cache, heads_);
   return {rows, tiled ? tiles : 0, predictions == 0 ? 0 : padded(predictions),
-          splits_for((tiled ? tiles : rows) * shape_.kv_heads, longest)};
+          splits_for(tiled, (tiled ? tiles : rows) * shape_.kv_heads, longest)};
 }
 
 const cudnn::CapturedGraph& GpuDecoder::graph(const Size& size) {

@@ -170,6 +170,10 @@ __device__ float multiply_add(const Vector& a, const Vector& b, float sum) {
   return multiply_add<T>(a.w, b.w, sum);
 }
 
+/// Blocks of a multiprocessor, whose reads overlap: as many as need no more registers than it has.
+template <int kRows>
+constexpr int kBlocksAtOnce = kRows == 1 ? 4 : 3;
+
 /// Weights that a thread reads at once.
 template <int kOutputs>
 struct Ahead {
@@ -192,7 +196,7 @@ __device__ Ahead<kOutputs> read_ahead(const Vector* const (&weights)[kOutputs], 
 }
 
 template <class T, int kRows, bool kGated>
-__global__ void __launch_bounds__(kThreads, kRows == 1 ? 4 : 3) few_rows_kernel(FewRows product) {
+__global__ void __launch_bounds__(kThreads, kBlocksAtOnce<kRows>) few_rows_kernel(FewRows product) {
   constexpr int kOutputs = kGated ? 2 : 1;
   const auto lane = static_cast<int>(threadIdx.x % kWarp);
   const int number = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x / kWarp);

@@ -16,8 +16,8 @@ constexpr int kPositions = 16;  // that a warp multiplies at once
 constexpr int kMaxGroup = 16;
 
 // The lanes of a warp, as in tensor_core.cuh: quad q = lane / 4, t = lane % 4. The order of the
-// inner index of a product is free, so lanes share a key or value by pieces of 16 bytes in turn,
-// and what they read at once lies together:
+// inner index of a product is free, so lanes share a key or value by pieces of up to 16 bytes in
+// turn, and what they read at once lies together:
 //   scores: t has the pieces t, t + 4, t + 8, .. of the keys at positions q and q + 8
 //   values: q has the pieces q, q + 8, .. of the values at positions 2 t, 2 t + 1, 2 t + 8, 2 t + 9
 
@@ -222,7 +222,7 @@ __device__ void add_values(const Read<Number, kWidth>& from, const float (&score
 
 /// A block for a tile and a head of keys and values; its warps read positions in turn.
 template <class Number, int kWidth>
-__global__ void __launch_bounds__(kAttentionThreads)
+__global__ void __launch_bounds__(kAttentionThreads, 3)
     tile_attention_kernel(StepView step, TileAttention attention, const float* projected,
                           float* parts, __nv_bfloat16* attended) {
   __shared__ Joined<kQueries, kWidth> joined;
