@@ -371,6 +371,20 @@ class CommandLine(CliCase):
         best = self.json_of("status")["best_run"]
         self.assertEqual(self.rows_of("tune", "results.csv")[best - 1]["y"], "-1")
 
+    def test_the_best_run_is_the_measured_one_and_at_the_end_the_reports(self):
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune", "--only", "1-5", expect=5)
+        measured = {row["run"]: float(row["y"]) for row in self.rows_of("tune", "results.csv") if row["y"]}
+        self.assertEqual(len(measured), 5)
+        self.assertEqual(str(self.json_of("status")["best_run"]), max(measured, key=measured.get))
+        (self.directory / "bench").write_text(BENCH.replace("a=$1", '[ "$1 $2" = "-2 4" ] && exit 3\na=$1'))
+        self.doetune("run", "tune", expect=5)
+        status = self.json_of("status")
+        self.assertEqual((status["failed"], status["completed"]), (1, 13))
+        self.doetune("optimize", "tune")
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(status["best_run"], optimum["best_measured"]["run"])
+
     def test_status_shows_what_is_under_way_and_can_watch(self):
         self.doetune("plan", "tune.yaml")
         run = subprocess.Popen([str(DOETUNE), "run", "tune"], cwd=self.directory,
