@@ -14,7 +14,6 @@ import contextlib
 import csv
 import glob
 import json
-import math
 import os
 import pathlib
 import queue
@@ -165,7 +164,7 @@ class Peer:
 
     def wait_until_ready(self, most):
         end = time.monotonic() + most
-        while not self.ready and not self.process.stdin.closed and (line := self.next_line(end - time.monotonic())):
+        while not self.ready and not self.ended() and (line := self.next_line(end - time.monotonic())):
             self.ready = line.strip() == "ready"
 
     def ask(self, most):
@@ -177,8 +176,11 @@ class Peer:
         self.end()
         return rows
 
+    def ended(self):
+        return self.process.stdin.closed
+
     def end(self):
-        if self.process.stdin.closed:
+        if self.ended():
             return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -515,14 +517,16 @@ def language_table(results):
     peers = {(row["model"], row["batch"]): row for row in results.get("torch_language", [])}
     for row in results["language"]:
         bandwidth, rate = row.get("decode_bandwidth", 0), row["output_tokens_per_second"]
-        gap = row.get("inter_token_latency", math.nan)  # none where every answer has one token
+        gap = row.get("inter_token_latency")  # none where every answer has one token
         peer = peers.get((row["model"], row["batch_size"])) if row["cache_precision"] == "bf16" else None
-        rates = gaps = ["", ""]
+        rates, gaps = ["", ""], ["", ""]
         if peer:
             rates = [f"{peer['output_tokens_per_s']:.0f}", f"{rate / peer['output_tokens_per_s']:.2f}"]
+        if peer and gap:
             gaps = [f"{1000 * peer['next_token_s']:.2f}", f"{peer['next_token_s'] / gap:.2f}"]
-        yield line([row["model"], row["batch_size"], row["cache_precision"], f"{rate:.0f}", *rates, f"{1000 * gap:.2f}",
-                    *gaps, f"{bandwidth:.0f}", f"{100e9 * bandwidth / results['ceilings']['bytes_per_s']:.1f} %",
+        yield line([row["model"], row["batch_size"], row["cache_precision"], f"{rate:.0f}", *rates,
+                    f"{1000 * gap:.2f}" if gap else "", *gaps, f"{bandwidth:.0f}",
+                    f"{100e9 * bandwidth / results['ceilings']['bytes_per_s']:.1f} %",
                     f"{100 * row['roofline_fraction']:.1f} %"])
 
 
@@ -572,7 +576,8 @@ def main():
                         choices=sorted(MULTIPLY_ACCUMULATES))
     parser.add_argument("--training-batches", type=int, nargs="+", default=[32, 256])
     parser.add_argument("--peer-profiles", action="store_true", help="profile PyTorch's kernels too")
-    parser.add_argument("--compile", type=float, default=180, help="seconds from the start of a process of PyTorch's until it has compiled")
+    parser.add_argument("--compile", type=float, default=180,
+                        help="seconds from the start of a process of PyTorch's until it has compiled")
     parser.add_argument("--seconds", type=float, default=0.5, help="of each timing")
     parser.add_argument("--budget", type=float, default=580, help="seconds for everything")
     options = parser.parse_args()

@@ -212,7 +212,7 @@ class Steps:
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
             self.step()
-        warm_up(lambda: self.times())
+        warm_up(self.times)
 
     def read_prompts(self):
         self.token.copy_(self.decoder(self.prompts, torch.arange(self.prompt, device="cuda"), self.cache))
@@ -237,7 +237,7 @@ class Steps:
 @torch.inference_mode()
 def language(model, prompt, answer, batches):
     """Reads prompts at once and generates the other tokens one by one. Compiles, says so, and is timed once it gets a
-    line. Each layer is compiled by itself, in a minute instead of several."""
+    line. Layers are compiled, not the whole decoder: all of them share the compiled code."""
     with torch.device("meta"):
         decoder = Decoder(*DECODERS[model])
     decoder = decoder.to(torch.bfloat16).to_empty(device="cuda").eval()

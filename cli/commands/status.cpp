@@ -236,7 +236,7 @@ class StatusReporter {
 };
 
 /// Polls until no process works on the study any more. Polling takes at most a tenth of the time,
-/// however long a fit takes. Runs may be added meanwhile, so the study is opened each time.
+/// however long a look takes. Runs may be added meanwhile, so the study is opened each time.
 template <class Shown>
 Standing watch(const std::filesystem::path& path, Shown shown) {
   constexpr double kMinPause_s = 1;

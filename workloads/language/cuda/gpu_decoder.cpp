@@ -44,9 +44,8 @@ int power_below(int number) {
   return power;
 }
 
-/// Blocks of the attention that keep an H100 busy: with tensor cores, as many as it holds at a
-/// time.
-int wanted_blocks(bool tiled) { return (tiled ? 3 : 8) * 132; }
+/// Blocks of the attention that keep an H100 busy; it has 132 multiprocessors.
+int wanted_blocks(bool tiled) { return (tiled ? kTileBlocks : 8) * 132; }
 
 /// Into how many parts the longest sequence is divided, so that a launch of few rows has enough
 /// blocks.

@@ -151,15 +151,12 @@ __device__ Vector read_once(const Vector* from) {
 #endif
 }
 
-__device__ float float_of(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
-
-/// sum + a b, of a number of fp32 or of two of bf16, whose bits are the upper ones of fp32's.
+/// sum + a b, of a number of fp32 or of two of bf16.
 template <class T>
 __device__ float multiply_add(std::uint32_t a, std::uint32_t b, float sum) {
   if constexpr (sizeof(T) == sizeof(float)) return sum + float_of(a) * float_of(b);
-  constexpr std::uint32_t kUpper = 0xFFFF0000U;
-  sum += float_of(a << 16) * float_of(b << 16);
-  return sum + float_of(a & kUpper) * float_of(b & kUpper);
+  sum += first_of(a) * first_of(b);
+  return sum + second_of(a) * second_of(b);
 }
 
 template <class T>

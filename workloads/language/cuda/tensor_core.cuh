@@ -1,7 +1,6 @@
 // A product of a warp's tensor core.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "workloads/language/cuda/warp.cuh"
@@ -23,7 +22,7 @@ __device__ inline void multiply_add(float (&c)[4], const std::uint32_t (&a)[4],
 #else
   // Where kernels are compiled for the host: every lane gathers what all lanes have.
   const auto number = [](std::uint32_t pair, int which) {
-    return std::bit_cast<float>(which == 0 ? pair << 16 : pair & 0xFFFF0000U);
+    return which == 0 ? first_of(pair) : second_of(pair);
   };
   const auto lane = static_cast<int>(threadIdx.x % kWarp);
   float all_a[16][16];

@@ -222,7 +222,7 @@ __device__ void add_values(const Read<Number, kWidth>& from, const float (&score
 
 /// A block for a tile and a head of keys and values; its warps read positions in turn.
 template <class Number, int kWidth>
-__global__ void __launch_bounds__(kAttentionThreads, 3)
+__global__ void __launch_bounds__(kAttentionThreads, kTileBlocks)
     tile_attention_kernel(StepView step, TileAttention attention, const float* projected,
                           float* parts, __nv_bfloat16* attended) {
   __shared__ Joined<kQueries, kWidth> joined;

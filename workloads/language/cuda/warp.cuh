@@ -4,6 +4,8 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 #include "workloads/engines/engine.h"
 
 namespace doetune::workloads::language {
@@ -15,6 +17,12 @@ template <class T>
 __device__ T from_lane(T value, int mask) {
   return __shfl_xor_sync(0xFFFFFFFFU, value, mask);
 }
+
+__device__ inline float float_of(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
+
+/// The numbers of a pair of bf16, whose bits are the upper ones of fp32's.
+__device__ inline float first_of(std::uint32_t pair) { return float_of(pair << 16); }
+__device__ inline float second_of(std::uint32_t pair) { return float_of(pair & 0xFFFF0000U); }
 
 /// Calls work(T{}) with the type of the weights' precision: fp32 or bf16.
 template <class Work>
