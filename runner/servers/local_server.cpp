@@ -6,7 +6,10 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <fstream>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -38,22 +41,46 @@ std::string problem_of_listener(int port, const std::filesystem::path& directory
   return "";
 }
 
+constexpr int kFirstPort = 20000, kLastPort = 29999;  ///< below those of Kubernetes' NodePorts
+constexpr int kAttempts = 100;
+
+/// The first of the ports that the system takes for outgoing connections.
+int first_outgoing_port() {
+  constexpr int kUsual = 32768;
+  int first = 0;
+  return std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first ? first : kUsual;
+}
+
+/// The port to which a socket can be bound, if any: `port`, or one of the system's choice for 0.
+std::optional<int> bound_port(int port) {
+  const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  socklen_t size = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  if (!socket || ::bind(socket.get(), generic, size) != 0 ||
+      ::getsockname(socket.get(), generic, &size) != 0)
+    return std::nullopt;
+  return ntohs(address.sin_port);
+}
+
 }  // namespace
 
 int free_port(const std::function<bool(int)>& is_taken) {
+  std::random_device source;
+  std::uniform_int_distribution<int> any(kFirstPort, kLastPort);
+  for (int attempt = 0; attempt < kAttempts && kLastPort < first_outgoing_port(); ++attempt) {
+    const int port = any(source);
+    if (!is_taken(port) && bound_port(port)) return port;
+  }
   for (;;) {
-    const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    socklen_t size = sizeof address;
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    if (!socket || ::bind(socket.get(), generic, size) != 0 ||
-        ::getsockname(socket.get(), generic, &size) != 0) {
+    const std::optional<int> port = bound_port(0);
+    if (!port) {
       throw RunError(
           fmt::format("no free port for a server: {}", std::generic_category().message(errno)));
     }
-    const int port = ntohs(address.sin_port);
-    if (!is_taken(port)) return port;
+    if (!is_taken(*port)) return *port;
   }
 }
 

@@ -12,8 +12,9 @@
 
 namespace doetune::runner {
 
-/// A port of this machine that nobody uses now and `is_taken` does not claim. Throws RunError if
-/// there is none.
+/// A port of this machine that nobody uses now and `is_taken` does not claim; where the system
+/// allows it, none that it takes for outgoing connections: a server may need minutes until it
+/// listens. Throws RunError if there is none.
 int free_port(const std::function<bool(int)>& is_taken);
 
 /// The server that an order describes, at an address on this machine. It is started by submitting

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -28,7 +29,7 @@ def arguments(settings):
     return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
 
 
-class SparkStream(unittest.TestCase):
+class Streams(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="dt-stream-")
         self.addCleanup(folder.cleanup)
@@ -36,30 +37,10 @@ class SparkStream(unittest.TestCase):
         self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"),
                             "TMPDIR": str(self.folder), "JAVA_TOOL_OPTIONS": QUICK}
 
-    def start(self, program="spark-stream-inference", **changes):
-        return subprocess.Popen([WORKLOADS / program, *arguments({**SETTINGS, **changes})], text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment,
-                                start_new_session=True)
-
     def result(self, process, code=0):
         out, errors = process.communicate(timeout=200)
         self.assertEqual(process.returncode, code, errors[-3000:])
         return json.loads(out.splitlines()[-1]) if code == 0 else errors
-
-    def wait_for_micro_batch(self, number, process):
-        until = time.monotonic() + 120
-        while not any(self.folder.glob(f"spark-*/checkpoint/commits/{number}")):
-            self.assertIsNone(process.poll())
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.1)
-
-    @staticmethod
-    def executors_at_work(program):
-        """Those of the program's executors that have a Python worker."""
-        own = [process for process in processes() if process.sid == program.pid]
-        at_work = {process.ppid for process in own if "pyspark.daemon" in process.arguments}
-        return [process.pid for process in own
-                if process.pid in at_work and "CoarseGrainedExecutorBackend" in process.arguments]
 
     def check_nothing_runs(self, program=None):
         """Neither in the program's session, nor what names the folder."""
@@ -76,6 +57,30 @@ class SparkStream(unittest.TestCase):
         self.check_nothing_runs(program)
         self.assertEqual(list(self.folder.glob("spark-*")), [])
 
+
+class OwnApplication(Streams):
+    """Each stream starts an application of its own."""
+
+    def start(self, program="spark-stream-inference", **changes):
+        return subprocess.Popen([WORKLOADS / program, *arguments({**SETTINGS, **changes})], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment,
+                                start_new_session=True)
+
+    def wait_for_micro_batch(self, number, process):
+        until = time.monotonic() + 120
+        while not any(self.folder.glob(f"spark-*/checkpoint/commits/{number}")):
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+
+    @staticmethod
+    def executors_at_work(program):
+        """Those of the program's executors that have a Python worker."""
+        own = [process for process in processes() if process.sid == program.pid]
+        at_work = {process.ppid for process in own if "pyspark.daemon" in process.arguments}
+        return [process.pid for process in own
+                if process.pid in at_work and "CoarseGrainedExecutorBackend" in process.arguments]
+
     def test_it_finds_what_the_stream_of_our_own_executors_does(self):
         own = self.result(self.start("stream-inference"))
         process = self.start()
@@ -87,15 +92,6 @@ class SparkStream(unittest.TestCase):
         self.assertGreater(spark["responses"]["spark_time"], 0)
         self.assertGreater(spark["notes"]["empty_micro_batch_s"], 0)
         self.check_nothing_is_left(process)
-
-    def test_micro_batches_that_come_too_fast_wait_or_are_dropped(self):
-        # Spark cannot end one in a twentieth of a second.
-        process = self.start(arrival="realtime", interval=0.05, channels=40, batches=10, queue_limit=1)
-        responses = self.result(process)["responses"]
-        self.assertGreater(responses["scheduling_delay"], 0)
-        self.assertGreater(responses["dropped_share"], 0)
-        # At most one interval, and the micro-batch that was with Spark when it became ready.
-        self.assertLess(responses["scheduling_delay"], 0.2 + 2 * responses["processing_time"])
 
     def test_an_executor_that_is_killed_is_replaced_and_nothing_outlives_the_program(self):
         process = self.start(batches=100000)
@@ -128,31 +124,94 @@ class SparkStream(unittest.TestCase):
         errors = self.result(self.start(master="spark://127.0.0.1:9"), code=1)
         self.assertIn("the master spark://127.0.0.1:9 cannot be reached", errors.splitlines()[-1])
 
-    def test_what_cannot_run_is_infeasible(self):
-        process = self.start(precision="fp16")
-        self.assertIn("fp16", self.result(process, code=77).splitlines()[-1])
-        self.check_nothing_is_left(process)
-
     def test_no_spark(self):
         errors = self.result(self.start(submit="/nowhere/spark-submit"), code=1)
         self.assertIn("The workload needs Spark", errors)
 
-    @unittest.skipUnless(os.geteuid() == 0, "needs another user")
-    def test_an_application_serves_its_own_user_alone(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        server = subprocess.Popen([WORKLOADS / "spark-stream-inference", "--serve", f"127.0.0.1:{port}"],
-                                  stderr=subprocess.DEVNULL, env=self.environment, start_new_session=True)
-        self.addCleanup(os.killpg, server.pid, signal.SIGKILL)
-        ask = ["bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo '{{}}' >&3 && cat <&3"]
-        until = time.monotonic() + 120
-        while subprocess.run(ask, capture_output=True).returncode != 0 and time.monotonic() < until:
+
+class ServedApplication(Streams):
+    """Streams share an application that was started before."""
+
+    @staticmethod
+    def free_port():
+        """None that the system takes for connections while the application starts."""
+        while True:
+            port = random.randrange(20000, 30000)
+            with socket.socket() as probe, contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", port))
+                return port
+
+    def serve(self, executors):
+        """An application that will listen: its process, and its port."""
+        port = self.free_port()
+        server = subprocess.Popen([WORKLOADS / "spark-stream-inference", "--serve", f"127.0.0.1:{port}",
+                                   "--executors_per_gpu", str(executors)],
+                                  stderr=(self.folder / "server").open("w"), env=self.environment,
+                                  start_new_session=True)
+        self.addCleanup(self.kill, server)
+        return server, port
+
+    @staticmethod
+    def kill(server):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+    def ask(self, port, user=None):
+        """What the application answers to a question without content; an error where it does not listen."""
+        command = f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo '{{}}' >&3 && cat <&3"
+        return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=200, user=user)
+
+    def wait_until_it_listens(self, server, port):
+        until = time.monotonic() + 300
+        while self.ask(port).returncode != 0:
+            self.assertIsNone(server.poll(), (self.folder / "server").read_text())
+            self.assertLess(time.monotonic(), until)
             time.sleep(0.3)
-        own = subprocess.run(ask, capture_output=True, text=True, timeout=60)
-        other = subprocess.run(ask, capture_output=True, text=True, timeout=60, user=65534)
-        self.assertIn("error", own.stdout)  # the question is empty
-        self.assertEqual(other.stdout, "")
+
+    def stream(self, port, **changes):
+        """A stream of the application at the port, as `doetune run` asks for it."""
+        request = {"settings": {**SETTINGS, **changes}, "server": {"host": "127.0.0.1", "port": port}}
+        paths = {f"DOETUNE_{name}": str(self.folder / f"{name.lower()}.json") for name in ("REQUEST", "RESULT")}
+        pathlib.Path(paths["DOETUNE_REQUEST"]).write_text(json.dumps(request))
+        done = subprocess.run([WORKLOADS / "spark-stream-inference"], text=True, capture_output=True,
+                              env={**self.environment, **paths}, timeout=200)
+        return done, pathlib.Path(paths["DOETUNE_RESULT"])
+
+    def test_one_application_serves_one_stream_after_another(self):
+        server, port = self.serve(executors=2)
+        self.wait_until_it_listens(server, port)
+        with self.subTest("processes of its own user alone"):
+            answer = self.ask(port)
+            self.assertIn("error", answer.stdout, answer.stderr + (self.folder / "server").read_text())
+            if os.geteuid() == 0:
+                self.assertNotIn("error", self.ask(port, user=65534).stdout)
+        with self.subTest("settings that cannot run are infeasible"):
+            done, _ = self.stream(port, precision="fp16")
+            self.assertEqual(done.returncode, 77, done.stderr)
+            self.assertIn("fp16", done.stderr.splitlines()[-1])
+        with self.subTest("micro-batches that come too fast wait or are dropped"):
+            # Spark cannot end one in a twentieth of a second.
+            done, result = self.stream(port, arrival="realtime", interval=0.05, channels=40, batches=10, queue_limit=1)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            responses = json.loads(result.read_text())["responses"]
+            self.assertGreater(responses["scheduling_delay"], 0)
+            self.assertGreater(responses["dropped_share"], 0)
+            # At most one interval, and the micro-batch that was with Spark when it became ready.
+            self.assertLess(responses["scheduling_delay"], 0.2 + 2 * responses["processing_time"])
+        self.assertEqual(list(self.folder.glob("spark-*")), [])
+        server.terminate()
+        server.wait()
+        self.check_nothing_runs(server)
+
+    def test_a_port_that_is_in_use(self):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            done = subprocess.run([WORKLOADS / "spark-stream-inference", "--serve",
+                                   f"127.0.0.1:{other.getsockname()[1]}", "--master", "local[1]"],
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  env=self.environment, timeout=200)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Address already in use", done.stdout)
 
     def test_one_application_serves_the_runs_of_a_whole_plot(self):
         settings = {name: value for name, value in SETTINGS.items()

@@ -6,8 +6,7 @@
 namespace doetune::workloads {
 
 /// Arguments: `listen HOST PORT`, to serve one stream after another, for processes of the same user
-/// on this machine, or `connect HOST PORT`, for
-/// one. Both sides exchange lines of JSON. The other side asks
+/// on this machine, or `connect HOST PORT`, for one. Both sides exchange lines of JSON. The other side asks
 ///
 ///   {"folder", "library", "configuration", "executors", "interval", "realtime", "queue_limit"}
 ///
@@ -46,6 +45,7 @@ from pyspark.sql.streaming import StreamingQueryListener
 SLOTS = 4     # folders of micro-batches, more than are with Spark at a time
 PREPARED = 3  # micro-batches that load the networks
 EMPTY = 4     # micro-batches without images; the first one is not counted
+LOOKS = 5     # at the table of connections, which is read in parts while others come and go
 BOX = "struct<channel:long,frame:long,class_index:int,confidence:float,x:float,y:float,width:float,height:float>"
 TIMES = ("decode_s", "resize_s", "infer_s", "boxes_s", "elapsed_s")
 RESULT = (f"micro_batch long, share long, images long, {' double, '.join(TIMES)} double, "
@@ -272,9 +272,16 @@ def is_own(connection):
     def written(address):
         return f"{int.from_bytes(socket.inet_aton(address[0]), sys.byteorder):08X}:{address[1]:04X}"
 
-    ends = [written(connection.getpeername()), written(connection.getsockname())]
-    with open("/proc/net/tcp") as table:
-        return any(row.split()[1:3] == ends and int(row.split()[7]) == os.getuid() for row in table)
+    try:
+        ends = [written(connection.getpeername()), written(connection.getsockname())]
+    except OSError:
+        return False  # it has gone
+    for _ in range(LOOKS):
+        with open("/proc/net/tcp") as table:
+            users = {int(row.split()[7]) for row in table if row.split()[1:3] == ends}
+        if users:
+            return users == {os.getuid()}
+    return False
 
 
 def serve(spark, connection):
@@ -321,10 +328,14 @@ def main():
                 connection.close()
 
 
+code = 1
 try:
     main()
+    code = 0
+except Exception as error:
+    print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
 finally:
-    os._exit(0)  # without waiting for threads of a query that nobody wants
+    os._exit(code)  # without waiting for threads of a query that nobody wants
 )python";
 
 }  // namespace doetune::workloads
