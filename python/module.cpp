@@ -309,6 +309,14 @@ class Study {
     return study::tell_run(open(), {run, ended.value(), reason, responses});
   }
 
+  /// Why the run is ended early; empty if it goes on.
+  std::optional<std::string> tell_step(int run, double step,
+                                       const std::map<std::string, double>& responses) const {
+    const nb::gil_scoped_release others_run;
+    const auto end = tuning::tell_progress(open(), run, {step, responses});
+    return end ? std::optional(end->reason) : std::nullopt;
+  }
+
   /// Appends runs that confirm the optimum, and returns the numbers of all that do.
   std::vector<int> confirm(int runs) const {
     const nb::gil_scoped_release others_run;
@@ -431,6 +439,7 @@ NB_MODULE(_core, module) {
       .def("runs", &Study::runs)
       .def("next", &Study::next, "batch"_a)
       .def("tell", &Study::tell, "run"_a, "responses"_a, "status"_a, "reason"_a)
+      .def("tell_step", &Study::tell_step, "run"_a, "step"_a, "responses"_a)
       .def("confirm", &Study::confirm, "runs"_a);
   nb::class_<Fitted>(module, "Fitted")
       .def(nb::init<Path, bool, std::optional<std::string>, std::optional<std::string>, nb::dict>(),

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "analysis/analysis.h"
+#include "study/directory/journal.h"
 #include "study/directory/results.h"
+#include "study/directory/tell.h"
 #include "study/error.h"
 #include "study/file/yaml.h"
 #include "study/tables/table_file.h"
@@ -139,8 +141,7 @@ std::vector<Observation> observations_of(const study::StudyDirectory& directory,
 }
 
 JudgeRun judge_of(const study::StudyDirectory& directory,
-                  const std::map<int, study::RunRecord>& final_records,
-                  const ReadProgress& read_progress) {
+                  const std::map<int, study::RunRecord>& final_records) {
   const study::Study& study = directory.study;
   if (!study.run.end_early) return {};
   std::vector<Observation> so_far;
@@ -151,18 +152,37 @@ JudgeRun judge_of(const study::StudyDirectory& directory,
     so_far.push_back(*std::move(observation));
     progress.emplace_back();
     if (record.status != study::RunStatus::kCompleted) continue;
-    progress.back() = read_progress(directory.attempt(run, record.attempt));
+    progress.back() = study::read_progress(directory.attempt(run, record.attempt));
     for (study::ProgressPoint& point : progress.back()) {
       add_derived(study, directory.plan.runs[static_cast<std::size_t>(run - 1)], point);
     }
   }
   return [&study, ending = EarlyEnding(problem_of(study), so_far, progress, *study.run.end_early)](
              const study::PlannedRun& run,
-             study::ProgressPoint latest) -> std::optional<EarlyVerdict> {
+             const study::ProgressPoint& latest) -> std::optional<study::EarlyEnd> {
     if (run.type != doe::PointType::kProposed) return std::nullopt;
-    add_derived(study, run, latest);
-    return ending.judge(run.settings, latest);
+    study::ProgressPoint with_derived = latest;
+    add_derived(study, run, with_derived);
+    const auto verdict = ending.judge(run.settings, with_derived);
+    if (!verdict) return std::nullopt;
+    study::EarlyEnd end{
+        latest.responses, {}, fmt::format("at step {:g}, {}", latest.step, verdict->reason)};
+    for (const auto& [name, range] : verdict->bounds) end.bounds[name] = {range.low, range.high};
+    return end;
   };
+}
+
+std::optional<study::EarlyEnd> tell_progress(const study::StudyDirectory& directory, int run,
+                                             const study::ProgressPoint& latest) {
+  if (auto ended = study::tell_step(directory, run, latest)) return ended;
+  const auto records = study::final_records(study::read_journal(directory).records);
+  const JudgeRun judge = judge_of(directory, records);
+  if (!judge) return std::nullopt;
+  auto end = judge(directory.plan.runs[static_cast<std::size_t>(run - 1)], latest);
+  if (!end) return std::nullopt;
+  study::tell_run(directory,
+                  {run, study::RunStatus::kEndedEarly, end->reason, end->responses, end->bounds});
+  return end;
 }
 
 Problem open_problem(const study::StudyDirectory& directory,

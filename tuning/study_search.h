@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "study/directory/directory.h"
+#include "study/directory/progress.h"
 #include "study/run_record.h"
 #include "tuning/early_ending.h"
 #include "tuning/problem.h"
@@ -23,19 +24,21 @@ Problem problem_of(const study::Study& study);
 std::vector<Observation> observations_of(const study::StudyDirectory& directory,
                                          const std::map<int, study::RunRecord>& final_records);
 
-/// Reads the progress of an attempt from its directory.
-using ReadProgress = std::function<Progress(const std::filesystem::path& attempt_directory)>;
-
-/// Whether a run of the plan is to be ended at this point of its progress.
-using JudgeRun = std::function<std::optional<EarlyVerdict>(const study::PlannedRun& run,
-                                                           study::ProgressPoint latest)>;
+/// What is recorded of a run of the plan if it is to be ended at this point of its progress; empty
+/// if it goes on.
+using JudgeRun = std::function<std::optional<study::EarlyEnd>(const study::PlannedRun& run,
+                                                              const study::ProgressPoint& latest)>;
 
 /// Judges the runs that a search proposed; the others go on: the start is what they are compared
 /// with, and a confirmation needs all of its runs. Null unless the study sets run.end_early; refers
 /// to the study.
 JudgeRun judge_of(const study::StudyDirectory& directory,
-                  const std::map<int, study::RunRecord>& final_records,
-                  const ReadProgress& read_progress);
+                  const std::map<int, study::RunRecord>& final_records);
+
+/// Keeps what a run that its user makes reports at a step. Where it is to be ended, that is
+/// recorded, and told: also to one who asks again. Throws like study::tell_run.
+std::optional<study::EarlyEnd> tell_progress(const study::StudyDirectory& directory, int run,
+                                             const study::ProgressPoint& latest);
 
 /// The study's problem without the settings of runs that failed or were ended early: they are not
 /// proposed again. With hard-to-change factors, what is in place: the settings of the last run of

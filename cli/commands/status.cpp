@@ -94,6 +94,9 @@ std::string under_way_text(const analysis::Analysis& analysis) {
                        runs.empty() ? "" : ", runs in progress: ", fmt::join(runs, ", "));
   }
   if (runs.empty()) return "";
+  const study::Study& study = analysis.directory->study;
+  if (study.command.empty() && study.workload.empty())
+    return fmt::format("  told a step, without a result yet: {}\n", fmt::join(runs, ", "));
   return fmt::format("  started but not recorded: {}; `doetune run` recovers their results\n",
                      fmt::join(runs, ", "));
 }

@@ -8,24 +8,29 @@
 #include "study/directory/journal.h"
 #include "study/directory/tell.h"
 #include "study/file/yaml.h"
+#include "tuning/study_search.h"
 
 namespace po = boost::program_options;
 
 namespace doetune::cli {
 namespace {
 
+constexpr const char* kGoesOn = "running";
+
 struct Told {
   std::filesystem::path directory;
   int run;
-  std::string status;
-  bool recorded;  ///< false if the same was recorded before
+  std::string status;  ///< of a run, or kGoesOn
+  bool recorded;       ///< false if the same was recorded before, or the run goes on
+  std::string reason;  ///< why it is ended early
 };
 
 json::Format<Told> told_format() {
   return json::document<Told>({{"directory", &Told::directory},
                                {"run", &Told::run},
                                {"status", &Told::status},
-                               {"recorded", &Told::recorded}});
+                               {"recorded", &Told::recorded},
+                               {"reason?", &Told::reason}});
 }
 
 /// The only run that has not been recorded; 0 if there are none or several.
@@ -55,11 +60,9 @@ std::map<std::string, double> responses_of(const std::vector<std::string>& words
   return responses;
 }
 
-study::ToldRun told_run(const Options& options, const study::StudyDirectory& directory,
-                        const std::vector<std::string>& words) {
+study::ToldRun told_run(const Options& options, int run, const std::vector<std::string>& words) {
   study::ToldRun told;
-  told.run = options.integer("run", only_pending_run(directory));
-  if (told.run == 0) throw UsageError("doetune tell: which run? give --run N");
+  told.run = run;
   told.responses = responses_of(words);
   const bool infeasible = options.has("infeasible"), failed = options.has("failed");
   if (infeasible && failed)
@@ -73,6 +76,39 @@ study::ToldRun told_run(const Options& options, const study::StudyDirectory& dir
   return told;
 }
 
+Told tell_end(const Options& options, const study::StudyDirectory& directory, int run,
+              const std::vector<std::string>& words) {
+  const study::ToldRun told = told_run(options, run, words);
+  const bool recorded = study::tell_run(directory, told);
+  return {directory.path, run, std::string(study::run_status_name(told.status)), recorded, ""};
+}
+
+/// What a run that is under way reports, and whether it is ended early.
+Told tell_step(const Options& options, const study::StudyDirectory& directory, int run,
+               const std::vector<std::string>& words) {
+  if (options.has("infeasible") || options.has("failed"))
+    throw UsageError("doetune tell: --step is for a run that goes on");
+  const std::string step = options.text("step");
+  const auto number = study::parse_number(step);
+  if (!number)
+    throw UsageError(fmt::format("--step: expected a number, such as 3, found '{}'", step));
+  const auto end = tuning::tell_progress(directory, run, {*number, responses_of(words)});
+  if (!end) return {directory.path, run, kGoesOn, false, ""};
+  return {directory.path, run, std::string(study::run_status_name(study::RunStatus::kEndedEarly)),
+          true, end->reason};
+}
+
+void print(const Told& told) {
+  if (told.status == kGoesOn) {
+    fmt::print("run {} goes on\n", told.run);
+  } else if (!told.reason.empty()) {
+    fmt::print("run {} is over: {}: {}\n", told.run, told.status, told.reason);
+  } else {
+    fmt::print("run {} {}: {}\n", told.run, told.recorded ? "recorded" : "was recorded before",
+               told.status);
+  }
+}
+
 }  // namespace
 
 json::Schema tell_schema() { return told_format().schema; }
@@ -81,7 +117,9 @@ void describe_tell(Options& options) {
   options.add()("run", po::value<int>()->value_name("N"),
                 "the run's number (if only one is missing: that one)")(
       "infeasible", "the configuration cannot run, for lack of memory for example")(
-      "failed", po::value<std::string>()->value_name("REASON"), "the run failed, and why");
+      "failed", po::value<std::string>()->value_name("REASON"), "the run failed, and why")(
+      "step", po::value<std::string>()->value_name("STEP"),
+      "the run goes on, and reports this after so many steps; says whether run.end_early ends it");
   options.add_positional("WORDS", -1);
 }
 
@@ -95,15 +133,17 @@ int command_tell(const Command& command, const Arguments& arguments) {
   }
   const study::StudyDirectory directory = study::open_directory(words.front());
   words.erase(words.begin());
-  const study::ToldRun told = told_run(options, directory, words);
-  const bool recorded = study::tell_run(directory, told);
-  const std::string status(study::run_status_name(told.status));
+  const int run = options.integer("run", only_pending_run(directory));
+  if (run == 0) throw UsageError("doetune tell: which run? give --run N");
+  const Told told = options.has("step") ? tell_step(options, directory, run, words)
+                                        : tell_end(options, directory, run, words);
   if (options.json()) {
-    fmt::print("{}", told_format().text({directory.path, told.run, status, recorded}));
+    fmt::print("{}", told_format().text(told));
   } else {
-    fmt::print("run {} {}: {}\n", told.run, recorded ? "recorded" : "was recorded before", status);
+    print(told);
   }
-  say_next(fmt::format("doetune next {}", study::shell_quoted(directory.path.string())));
+  if (told.status != kGoesOn)
+    say_next(fmt::format("doetune next {}", study::shell_quoted(directory.path.string())));
   return kDone;
 }
 

@@ -107,7 +107,8 @@ class SearchLoop {
  private:
   /// Returns whether the search can go on.
   bool make_planned_runs() {
-    run_.ends_early = ends_early();
+    const auto records = study::final_records(study::read_journal(directory_).records);
+    run_.ends_early = tuning::judge_of(directory_, records);
     const runner::RunSummary summary =
         runner::run_study(directory_, run_, *launcher_, printer_, interrupts_);
     printer_.clear();
@@ -115,23 +116,6 @@ class SearchLoop {
     gave_up_ = summary.gave_up;
     observe();
     return !interrupted_ && !gave_up_;
-  }
-
-  /// Judges runs by those before them; null unless the study asks for that.
-  runner::EndsEarly ends_early() const {
-    const auto records = study::final_records(study::read_journal(directory_).records);
-    tuning::JudgeRun judge = tuning::judge_of(directory_, records, runner::read_progress);
-    if (!judge) return {};
-    return [judge = std::move(judge)](
-               const study::PlannedRun& run,
-               const study::ProgressPoint& latest) -> std::optional<runner::EarlyEnd> {
-      const auto verdict = judge(run, latest);
-      if (!verdict) return std::nullopt;
-      runner::EarlyEnd end{
-          latest.responses, {}, fmt::format("at step {:g}, {}", latest.step, verdict->reason)};
-      for (const auto& [name, range] : verdict->bounds) end.bounds[name] = {range.low, range.high};
-      return end;
-    };
   }
 
   /// Reads what has been measured.

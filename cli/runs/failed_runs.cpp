@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "analysis/format.h"
+#include "base/bounded_file.h"
 #include "cli/terminal/terminal.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/output_text.h"
 
 namespace doetune::cli {
@@ -19,7 +19,7 @@ constexpr std::size_t kTailBytes = 4096;
 /// the line if the reason already contains it. Empty for a run without output.
 std::string output_text(const std::filesystem::path& attempt, const std::string& reason) {
   for (const char* name : {"stderr", "stdout"}) {
-    const std::string tail = runner::read_tail(attempt / name, kTailBytes);
+    const std::string tail = read_tail(attempt / name, kTailBytes);
     const std::string words = runner::printable(runner::last_line(tail));
     if (words.empty()) continue;
     const bool named = reason.find(words) != std::string::npos;

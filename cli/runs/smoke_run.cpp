@@ -14,13 +14,13 @@
 #include <system_error>
 #include <vector>
 
+#include "base/bounded_file.h"
 #include "base/clock.h"
 #include "base/file_descriptor.h"
 #include "runner/attempts/attempt_watch.h"
 #include "runner/launchers/local_launcher.h"
 #include "runner/loop/progress_printer.h"
 #include "runner/loop/run_study.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/output_text.h"
 #include "study/directory/journal.h"
 #include "study/files.h"
@@ -136,7 +136,7 @@ struct WaitingLine : runner::ProgressPrinter {
 };
 
 std::string last_lines(const fs::path& file) {
-  const std::string tail = runner::read_tail(file, kMaxBytes);
+  const std::string tail = read_tail(file, kMaxBytes);
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < tail.size();) {
     const std::size_t end = std::min(tail.find('\n', begin), tail.size());

@@ -11,7 +11,7 @@ A study is what a study file holds: a dict of its keys, the path of a YAML file,
 """
 from doetune._core import DesignError, DirectoryError, StudyError, __version__
 from doetune.study import Fit, Optimum, Run, Study, open, plan, search
-from doetune.tuning import Infeasible, tune
+from doetune.tuning import EndedEarly, Infeasible, report_progress, tune
 
-__all__ = ["DesignError", "DirectoryError", "Fit", "Infeasible", "Optimum", "Run", "Study", "StudyError",
-           "__version__", "open", "plan", "search", "tune"]
+__all__ = ["DesignError", "DirectoryError", "EndedEarly", "Fit", "Infeasible", "Optimum", "Run", "Study",
+           "StudyError", "__version__", "open", "plan", "report_progress", "search", "tune"]

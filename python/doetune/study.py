@@ -2,6 +2,7 @@
 import dataclasses
 import html
 import json
+import math
 import os
 import pathlib
 import time
@@ -145,6 +146,17 @@ class Study:
             return _waiting(self._core.tell, number, {}, "failed", str(failed))
         values = {name: float(value) for name, value in responses.items()}
         return _waiting(self._core.tell, number, values, "completed", "")
+
+    def tell_step(self, run, step, responses):
+        """Keeps what a run that is under way would end with, by what it knows after so many steps: its responses,
+        or some of them; what is not finite tells nothing.
+
+        Returns why the run is ended early, if the study's run.end_early asks for that: it is then recorded, and
+        need not go on. Else None.
+        """
+        number = run.run if isinstance(run, Run) else run
+        values = {name: float(value) for name, value in responses.items() if math.isfinite(value)}
+        return _waiting(self._core.tell_step, number, float(step), values) if values else None
 
     def confirm(self, runs=5):
         """Plans runs at the optimum, and as many at the baseline; next() gives them. Returns their numbers;

@@ -1,4 +1,5 @@
 """Tunes a Python function by Bayesian optimisation."""
+import contextvars
 import math
 import pathlib
 import shutil
@@ -11,6 +12,24 @@ from doetune.study import search
 
 class Infeasible(Exception):
     """Raised by a function whose settings cannot run: recorded, learnt from, and never tried again."""
+
+
+class EndedEarly(Exception):
+    """Raised by report_progress where a run is ended: it is clearly worse than the best one. Let it pass."""
+
+
+_under_way = contextvars.ContextVar("the run that doetune.tune makes", default=None)
+
+
+def report_progress(step, responses):
+    """In a function that doetune.tune calls: what it would return if it were to end after so many steps.
+
+    Does nothing elsewhere. Raises EndedEarly if the study's `run: {end_early: true}` ends the run, whose
+    return value is then ignored.
+    """
+    progress = _under_way.get()
+    if progress is not None:
+        progress.report(step, responses)
 
 
 _PATIENCE = 3  # runs that fail at the start before the search gives up
@@ -44,6 +63,18 @@ def tune(function, study, *, directory=None, budget=None, tolerance=0.01, say=pr
         weakref.finalize(found, shutil.rmtree, temporary, ignore_errors=True)
     say(optimum.verdict)
     return optimum
+
+
+class _Progress:
+    """That of one run; `ended` says why it has been ended, if so."""
+
+    def __init__(self, study, run, named):
+        self._study, self._run, self._named, self.ended = study, run, named, None
+
+    def report(self, step, responses):
+        self.ended = self.ended or self._study.tell_step(self._run, step, self._named(responses))
+        if self.ended:
+            raise EndedEarly(self.ended)
 
 
 class _Tuning:
@@ -84,9 +115,14 @@ class _Tuning:
             self._make(run)
 
     def _make(self, run):
+        progress = _Progress(self._study, run, self._named)
+        before = _under_way.set(progress)
         try:
             responses = self._responses_of(self._function(**run.settings))
         except Exception as error:
+            if progress.ended:
+                self._say_of(run, f"ended early: {progress.ended}")
+                return
             if isinstance(error, (Infeasible, MemoryError)) or type(error).__name__ == "OutOfMemoryError":
                 self._tell(run, "cannot run", infeasible=True)
                 return
@@ -96,14 +132,24 @@ class _Tuning:
                 if self._failed >= _PATIENCE:
                     raise
             return
+        finally:
+            _under_way.reset(before)
+        if progress.ended:
+            self._say_of(run, f"ended early: {progress.ended}")
+            return
         self._tell(run, ", ".join(f"{name} {value:.4g}" for name, value in responses.items()), responses)
+
+    def _named(self, returned):
+        """The number of the only response by its name. Raises ValueError."""
+        if isinstance(returned, dict):
+            return returned
+        if len(self._measured) != 1:
+            raise ValueError(f"the function returned {returned!r}; expected a dict of {', '.join(self._measured)}")
+        return {self._measured[0]: returned}
 
     def _responses_of(self, returned):
         """The responses as finite numbers. Raises ValueError."""
-        if not isinstance(returned, dict):
-            if len(self._measured) != 1:
-                raise ValueError(f"the function returned {returned!r}; expected a dict of {', '.join(self._measured)}")
-            returned = {self._measured[0]: returned}
+        returned = self._named(returned)
         missing = [name for name in self._measured if name not in returned]
         if missing:
             raise ValueError(f"the function returned no {', '.join(missing)}")
@@ -121,5 +167,8 @@ class _Tuning:
         self._study.tell(run, responses, **otherwise)
         if "failed" not in otherwise:
             self._failed = None
+        self._say_of(run, outcome)
+
+    def _say_of(self, run, outcome):
         settings = ", ".join(f"{name} = {value}" for name, value in run.settings.items())
         self._say(f"run {run.run}: {settings}: {outcome}")

@@ -15,9 +15,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/bounded_file.h"
 #include "base/file_descriptor.h"
 #include "base/host.h"
-#include "runner/processes/bounded_file.h"
 #include "study/files.h"
 
 namespace doetune::runner {

@@ -5,11 +5,11 @@
 #include <system_error>
 #include <vector>
 
+#include "base/bounded_file.h"
 #include "base/json_format.h"
+#include "base/untrusted_json.h"
 #include "runner/attempts/workload.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/program.h"
-#include "runner/processes/untrusted_json.h"
 #include "study/files.h"
 
 namespace doetune::runner {

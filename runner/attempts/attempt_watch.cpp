@@ -8,9 +8,9 @@
 
 #include <utility>
 
+#include "base/bounded_file.h"
 #include "base/clock.h"
 #include "base/file_descriptor.h"
-#include "runner/processes/bounded_file.h"
 #include "study/files.h"
 
 namespace doetune::runner {

@@ -11,10 +11,10 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/bounded_file.h"
+#include "base/untrusted_json.h"
 #include "runner/attempts/responses.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/output_text.h"
-#include "runner/processes/untrusted_json.h"
 #include "runner/telemetry/bottleneck.h"
 #include "runner/telemetry/summary.h"
 #include "study/directory/results.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "runner/attempts/attempt.h"
-#include "runner/attempts/run_progress.h"
+#include "runner/attempts/early_end.h"
 #include "study/plan.h"
 #include "study/run_record.h"
 #include "study/study.h"
@@ -23,13 +23,13 @@ inline constexpr std::size_t kTailBytes = 1 << 20;
 
 /// The output of an attempt's program, as read.
 struct AttemptOutput {
-  std::optional<std::string> result;       ///< result.json; empty if missing or unreadable
-  std::string result_problem;              ///< why an existing result.json cannot be read
-  std::string output;                      ///< end of standard output
-  std::string errors;                      ///< end of standard error
-  bool output_cut = false;                 ///< standard output is longer than `output`
-  std::filesystem::path telemetry = {};    ///< telemetry.csv, which may not exist; may be empty
-  std::optional<EarlyEnd> early_end = {};  ///< if the run was to be ended early
+  std::optional<std::string> result;     ///< result.json; empty if missing or unreadable
+  std::string result_problem;            ///< why an existing result.json cannot be read
+  std::string output;                    ///< end of standard output
+  std::string errors;                    ///< end of standard error
+  bool output_cut = false;               ///< standard output is longer than `output`
+  std::filesystem::path telemetry = {};  ///< telemetry.csv, which may not exist; may be empty
+  std::optional<study::EarlyEnd> early_end = {};  ///< if the run was to be ended early
 };
 
 AttemptOutput read_output(const std::filesystem::path& attempt_directory);

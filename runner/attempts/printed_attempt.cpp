@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/bounded_file.h"
 #include "base/hash.h"
+#include "base/untrusted_json.h"
 #include "runner/attempts/outcome.h"
-#include "runner/processes/bounded_file.h"
-#include "runner/processes/untrusted_json.h"
 #include "study/files.h"
 
 namespace doetune::runner {

@@ -7,14 +7,14 @@
 #include <set>
 #include <stdexcept>
 
+#include "base/bounded_file.h"
 #include "base/nearest_name.h"
 #include "base/random.h"
-#include "runner/attempts/run_progress.h"
-#include "runner/processes/bounded_file.h"
+#include "base/untrusted_json.h"
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
-#include "runner/processes/untrusted_json.h"
 #include "study/argument_template.h"
+#include "study/directory/progress.h"
 
 namespace doetune::runner {
 namespace {
@@ -216,7 +216,7 @@ std::map<std::string, std::string> attempt_environment(const study::Study& study
   std::map<std::string, std::string> environment = program_environment(study, slot);
   environment["DOETUNE_REQUEST"] = (directory / "request.json").string();
   environment["DOETUNE_RESULT"] = (directory / "result.json").string();
-  environment["DOETUNE_PROGRESS"] = progress_file(directory).string();
+  environment["DOETUNE_PROGRESS"] = study::progress_file(directory).string();
   return environment;
 }
 

@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "base/nearest_name.h"
+#include "base/untrusted_json.h"
 #include "runner/processes/run_error.h"
-#include "runner/processes/untrusted_json.h"
 #include "study/telemetry_quantities.h"
 
 namespace doetune::runner {

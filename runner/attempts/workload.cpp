@@ -8,11 +8,11 @@
 #include <set>
 
 #include "base/nearest_name.h"
+#include "base/untrusted_json.h"
 #include "runner/attempts/command.h"
 #include "runner/attempts/request.h"
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
-#include "runner/processes/untrusted_json.h"
 #include "study/telemetry_quantities.h"
 
 namespace doetune::runner {

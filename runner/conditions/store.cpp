@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/bounded_file.h"
+#include "base/untrusted_json.h"
 #include "runner/attempts/attempt.h"
 #include "runner/conditions/conditions.h"
-#include "runner/processes/bounded_file.h"
-#include "runner/processes/untrusted_json.h"
 #include "study/files.h"
 
 namespace doetune::runner {

@@ -7,16 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/bounded_file.h"
 #include "base/clock.h"
+#include "base/untrusted_json.h"
 #include "runner/attempts/attempt_file.h"
 #include "runner/attempts/command.h"
 #include "runner/attempts/printed_attempt.h"
 #include "runner/launchers/kubernetes_job.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/output_text.h"
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
-#include "runner/processes/untrusted_json.h"
 #include "study/files.h"
 
 namespace doetune::runner {

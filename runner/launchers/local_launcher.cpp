@@ -16,14 +16,14 @@
 #include <system_error>
 #include <utility>
 
+#include "base/bounded_file.h"
 #include "base/clock.h"
 #include "base/file_descriptor.h"
 #include "base/host.h"
+#include "base/untrusted_json.h"
 #include "runner/attempts/attempt_file.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/process_table.h"
 #include "runner/processes/run_error.h"
-#include "runner/processes/untrusted_json.h"
 #include "study/files.h"
 
 namespace doetune::runner {

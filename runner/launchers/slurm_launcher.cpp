@@ -6,11 +6,11 @@
 #include <limits>
 #include <utility>
 
+#include "base/bounded_file.h"
 #include "base/clock.h"
 #include "runner/attempts/attempt_file.h"
 #include "runner/launchers/remote_program.h"
 #include "runner/launchers/slurm_job.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/run_error.h"
 #include "study/files.h"
 

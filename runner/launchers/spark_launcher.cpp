@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/bounded_file.h"
 #include "base/clock.h"
 #include "runner/launchers/remote_program.h"
 #include "runner/launchers/spark_application.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
 #include "study/files.h"

@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "runner/attempts/early_end.h"
+
 namespace doetune::runner {
 
 double EarlyEndings::pause_s() const {
@@ -18,7 +20,7 @@ bool EarlyEndings::is_due(double now_s) {
 bool EarlyEndings::ends(const study::PlannedRun& run,
                         const std::filesystem::path& attempt_directory) {
   if (ended_.contains(attempt_directory)) return false;
-  const auto latest = last_progress(attempt_directory);
+  const auto latest = study::last_progress(attempt_directory);
   const auto end = latest ? ends_early_(run, *latest) : std::nullopt;
   if (!end) return false;
   write_early_end(attempt_directory, *end);

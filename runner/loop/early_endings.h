@@ -6,15 +6,15 @@
 #include <optional>
 #include <set>
 
-#include "runner/attempts/run_progress.h"
+#include "study/directory/progress.h"
 #include "study/plan.h"
 
 namespace doetune::runner {
 
 /// What is recorded of a run if it is to be ended at this point of its progress; empty if it goes
 /// on. Called on the thread of run_study.
-using EndsEarly = std::function<std::optional<EarlyEnd>(const study::PlannedRun& run,
-                                                        const study::ProgressPoint& latest)>;
+using EndsEarly = std::function<std::optional<study::EarlyEnd>(const study::PlannedRun& run,
+                                                               const study::ProgressPoint& latest)>;
 
 /// Looks at the progress of runs that are under way, five times a second.
 class EarlyEndings {

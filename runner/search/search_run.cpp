@@ -6,16 +6,17 @@
 #include <cmath>
 #include <limits>
 
+#include "base/bounded_file.h"
 #include "base/clock.h"
 #include "base/standard_streams.h"
+#include "base/untrusted_json.h"
 #include "runner/attempts/command.h"
 #include "runner/attempts/outcome.h"
 #include "runner/attempts/request.h"
 #include "runner/attempts/workload.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/program.h"
 #include "runner/processes/run_error.h"
-#include "runner/processes/untrusted_json.h"
+#include "study/directory/progress.h"
 #include "study/files.h"
 #include "study/telemetry_quantities.h"
 
@@ -128,7 +129,7 @@ void SearchRun::start(double load, const fs::path& directory, Call& made) const 
   }
   command.environment = {{"DOETUNE_REQUEST", (directory / "request.json").string()},
                          {"DOETUNE_RESULT", (directory / "result.json").string()},
-                         {"DOETUNE_PROGRESS", progress_file(directory).string()}};
+                         {"DOETUNE_PROGRESS", study::progress_file(directory).string()}};
   command.working_directory = fs::current_path();
   command.time_limit_s = std::max(0.0, deadline_s_ - monotonic_s());
   json request = request_;

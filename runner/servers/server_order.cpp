@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runner/processes/bounded_file.h"
-#include "runner/processes/untrusted_json.h"
+#include "base/bounded_file.h"
+#include "base/untrusted_json.h"
 #include "study/files.h"
 
 namespace doetune::runner {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runner/processes/bounded_file.h"
+#include "base/bounded_file.h"
 
 namespace doetune::runner {
 namespace {

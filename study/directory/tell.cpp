@@ -46,13 +46,17 @@ void check_told(const StudyDirectory& directory, const ToldRun& told) {
   }
 }
 
+[[noreturn]] void fail_recorded(const RunRecord& before) {
+  throw StudyError(
+      fmt::format("run {} already has another result, {}; recorded results are not replaced",
+                  before.run, run_status_name(before.status)));
+}
+
 /// Whether the journal has this run's end already. Throws StudyError if it has another.
 bool is_recorded(const RunRecord& before, const RunRecord& now) {
   if (!is_decided(before.status)) return false;
   if (before.status == now.status && before.responses == now.responses) return true;
-  throw StudyError(
-      fmt::format("run {} already has another result, {}; recorded results are not replaced",
-                  now.run, run_status_name(before.status)));
+  fail_recorded(before);
 }
 
 }  // namespace
@@ -67,6 +71,7 @@ bool tell_run(const StudyDirectory& directory, const ToldRun& told) {
   record.settings = settings_texts(directory.study, run);
   record.host = "told";
   record.responses = told.responses;
+  record.bounds = told.bounds;
   add_derived_responses(directory.study, run, record);
   const DirectoryLock lock(directory.path);
   Journal journal(directory);
@@ -79,6 +84,26 @@ bool tell_run(const StudyDirectory& directory, const ToldRun& told) {
   records[told.run] = record;
   write_file_atomically(directory.results_csv(), results_csv(directory, records));
   return true;
+}
+
+std::optional<EarlyEnd> tell_step(const StudyDirectory& directory, int run,
+                                  const ProgressPoint& latest) {
+  check_told(directory, {run, RunStatus::kEndedEarly, "", latest.responses});
+  if (!std::isfinite(latest.step) || latest.responses.empty()) {
+    throw StudyError(
+        fmt::format("run {}: expected a finite step, and what is reported at it", run));
+  }
+  const auto records = final_records(read_journal(directory).records);
+  int attempt = 1;
+  if (const auto before = records.find(run); before != records.end()) {
+    const RunRecord& record = before->second;
+    if (record.status == RunStatus::kEndedEarly)
+      return EarlyEnd{record.responses, record.bounds, record.reason};
+    if (is_decided(record.status)) fail_recorded(record);
+    attempt = record.attempt + 1;
+  }
+  append_progress(directory.attempt(run, attempt), latest);
+  return std::nullopt;
 }
 
 }  // namespace doetune::study

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "study/directory/directory.h"
+#include "study/directory/progress.h"
 #include "study/run_record.h"
 
 namespace doetune::study {
@@ -12,9 +14,10 @@ namespace doetune::study {
 /// What came of a planned run.
 struct ToldRun {
   int run = 0;
-  RunStatus status = RunStatus::kCompleted;  ///< or infeasible, or failed
+  RunStatus status = RunStatus::kCompleted;  ///< or infeasible, failed, or ended early
   std::string reason;                        ///< why it did not complete
   std::map<std::string, double> responses;   ///< of a completed run: all that are measured
+  std::map<std::string, Range> bounds = {};  ///< of a run ended early: see RunRecord
 };
 
 /// Appends a run to the journal and rewrites results.csv; the run is recorded when it returns. A
@@ -25,5 +28,10 @@ struct ToldRun {
 /// the most similar one) or that is missing, a value that is not finite, and a run that was
 /// recorded otherwise; DirectoryError if the directory is in use or cannot be written.
 bool tell_run(const StudyDirectory& directory, const ToldRun& told);
+
+/// Keeps what a run that is under way reports at a step, as a program reports it by progress.jsonl.
+/// The record of a run that was ended early before; then nothing is kept. Throws like tell_run.
+std::optional<EarlyEnd> tell_step(const StudyDirectory& directory, int run,
+                                  const ProgressPoint& latest);
 
 }  // namespace doetune::study

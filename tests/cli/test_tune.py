@@ -323,6 +323,72 @@ class NextAndTell(CliCase):
         self.assertEqual(journal.count('"status"'), 3)
 
 
+class StepsThatAreTold(CliCase):
+    """Runs that their user makes, ended early by what they report."""
+    study = """
+factors: {rate: {low: 0, high: 1, step: 0.05}, width: {low: 1, high: 9, type: integer}}
+responses: {accuracy: {goal: maximize}}
+run: {end_early: {runs: 5}}
+"""
+
+    @staticmethod
+    def accuracy(settings, step=100):
+        end = 0.95 - 2 * (settings["rate"] - 0.4) ** 2 - 0.01 * (settings["width"] - 6) ** 2
+        return end * (1 - 2 ** -step)
+
+    def tell(self, run, *words):
+        return self.json_of("tell", "tune", "--run", run["run"], *words)
+
+    def make(self, run):
+        """Up to ten steps; what the last word is told, and after how many steps."""
+        for step in range(1, 11):
+            told = self.tell(run, "--step", step, f"accuracy={self.accuracy(run['settings'], step)}")
+            if told["status"] != "running":
+                return told, step
+        return self.tell(run, f"accuracy={self.accuracy(run['settings'])}"), 10
+
+    def test_a_run_that_is_clearly_worse_is_over(self):
+        ended = None
+        while not ended:
+            run = self.json_of("next", "tune.yaml", "--budget", 24)["runs"][0]
+            self.assertLess(run["run"], 24)
+            told, steps = self.make(run)
+            ended = run if told["status"] == "ended_early" else None
+        self.assertLess(steps, 8)  # later, little is left to save
+        self.assertRegex(told["reason"], rf"^at step {steps}, accuracy would have been 0\.\d+ at best, against 0\.\d+$")
+        record = json.loads((self.directory / "tune/runs.jsonl").read_text().splitlines()[-1])
+        self.assertEqual((record["run"], record["status"]), (run["run"], "ended_early"))
+        self.assertGreaterEqual(record["bounds"]["accuracy"][1], self.accuracy(run["settings"]))
+        # Who asks again, after an interruption perhaps, hears the same; it has no other end.
+        again = self.tell(run, "--step", 1, "accuracy=0.1")
+        self.assertEqual((again["status"], again["reason"]), ("ended_early", told["reason"]))
+        self.assertIn("already has another result, ended_early",
+                      self.error_of("tell", "tune", "--run", run["run"], "accuracy=1", expect=3))
+        following = self.json_of("next", "tune")["runs"][0]
+        self.assertGreater(following["run"], run["run"])
+        self.assertNotEqual(following["settings"], run["settings"])
+        self.assertIn("is over: ended_early: at step", self.doetune(
+            "tell", "tune", "--run", run["run"], "--step", 1, "accuracy=0.1").stdout)
+
+    def test_runs_of_the_start_go_on(self):
+        run = self.json_of("next", "tune.yaml", "--budget", 24)["runs"][0]
+        self.assertEqual(self.doetune("tell", "tune", "--run", 1, "--step", 1, "accuracy=-1e9").stdout.strip(),
+                         "run 1 goes on")
+        self.assertEqual(self.json_of("next", "tune")["runs"], [run])  # it has no result yet
+        self.assertIn("told a step, without a result yet: #1", self.doetune("status", "tune").stdout)
+
+    def test_what_is_told_is_checked(self):
+        self.json_of("next", "tune.yaml")
+        tell = ["tell", "tune", "--run", 1, "--step"]
+        self.assertIn("expected a number", self.error_of(*tell, "soon", "accuracy=1", expect=2))
+        self.assertIn("what is reported", self.error_of(*tell, 1, expect=3))
+        self.assertIn("did you mean 'accuracy'", self.error_of(*tell, 1, "acuracy=1", expect=3))
+        self.assertIn("a run that goes on", self.error_of(*tell, 1, "accuracy=1", "--infeasible", expect=2))
+        self.assertIn("expected a planned run", self.error_of("tell", "tune", "--run", 99, "--step", 1, "accuracy=1", expect=3))
+        self.doetune("tell", "tune", "--run", 1, "accuracy=0.5")
+        self.assertIn("already has another result", self.error_of(*tell, 1, "accuracy=1", expect=3))
+
+
 class Replay(CliCase):
     study, program = STUDY, BENCH
 

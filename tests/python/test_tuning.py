@@ -54,6 +54,34 @@ class Tune(unittest.TestCase):
         runs = doetune.tune(out_of_memory, STUDY, budget=16, say=quiet).study.runs()
         self.assertEqual(set(runs["status"]), {"completed", "infeasible"})
 
+    def test_runs_that_are_clearly_worse_end_early(self):
+        steps, swallowed = [], []
+
+        def train(rate, width):
+            end = 0.95 - 2 * (rate - 0.4) ** 2 - 0.01 * (width - 6) ** 2
+            steps.append(0)
+            for epoch in range(1, 11):
+                steps[-1] = epoch
+                try:
+                    doetune.report_progress(epoch, end * (1 - 2 ** -epoch))
+                except doetune.EndedEarly as ended:
+                    swallowed.append(str(ended))
+                    if len(swallowed) % 2:
+                        raise
+                    return 0  # what a run returns that has been ended is ignored
+            return end
+
+        best = doetune.tune(train, {
+            "factors": {"rate": {"low": 0, "high": 1, "step": 0.05}, "width": {"low": 1, "high": 9, "type": "integer"}},
+            "responses": {"accuracy": {"goal": "maximize"}}, "run": {"end_early": {"runs": 5}}}, budget=24, say=quiet)
+        self.assertEqual(best.settings, {"rate": 0.4, "width": 6})
+        statuses = best.study.runs()["status"]
+        self.assertGreater(len(swallowed), 0)
+        self.assertEqual((statuses == "ended_early").sum(), len(swallowed))
+        self.assertEqual([number < 8 for number in steps], list(statuses == "ended_early"))
+        self.assertRegex(swallowed[0], r"^at step \d, accuracy would have been 0\.\d+ at best, against 0\.\d+$")
+        doetune.report_progress(1, 0.5)  # nobody's run
+
     def test_an_interrupted_search_goes_on(self):
         """The runs before an interruption are not made again, and those after it as if it had not been."""
         calls = []

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "base/bounded_file.h"
 #include "base/clock.h"
 #include "runner/attempts/attempt.h"
-#include "runner/processes/bounded_file.h"
 #include "runner/processes/capped_output.h"
 #include "study/directory/directory.h"
 #include "tests/temporary_directory.h"
@@ -53,18 +53,18 @@ TEST_CASE("Only regular files of a bounded size are read", "[runner][files]") {
   const tests::TemporaryDirectory temporary;
   const auto file = temporary / "file";
   std::ofstream(file) << "0123456789";
-  CHECK(runner::read_bounded(file, 10) == "0123456789");
-  CHECK_FALSE(runner::read_bounded(file, 9));
-  CHECK(runner::read_tail(file, 3) == "789");
-  CHECK(runner::read_tail(file, 30) == "0123456789");
+  CHECK(read_bounded(file, 10) == "0123456789");
+  CHECK_FALSE(read_bounded(file, 9));
+  CHECK(read_tail(file, 3) == "789");
+  CHECK(read_tail(file, 30) == "0123456789");
 
   std::filesystem::create_symlink(file, temporary / "link");
   std::filesystem::create_directory(temporary / "directory");
   REQUIRE(::mkfifo((temporary / "fifo").c_str(), 0600) == 0);
   for (const char* name : {"link", "directory", "fifo", "missing"}) {
     CAPTURE(name);
-    CHECK_FALSE(runner::read_bounded(temporary / name, 100));
-    CHECK(runner::read_tail(temporary / name, 100).empty());
+    CHECK_FALSE(read_bounded(temporary / name, 100));
+    CHECK(read_tail(temporary / name, 100).empty());
   }
 }
 

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/untrusted_json.h"
 #include "runner/attempts/outcome.h"
 #include "runner/processes/run_error.h"
-#include "runner/processes/untrusted_json.h"
 #include "tests/temporary_directory.h"
 
 using namespace doetune;
@@ -196,7 +196,6 @@ TEST_CASE("A reason is one printable line", "[runner][outcome]") {
 }
 
 TEST_CASE("JSON of untrusted programs is bounded", "[runner][json]") {
-  using runner::parse_untrusted;
   CHECK(parse_untrusted("  {\"a\": 1}\n")->at("a") == 1);
   CHECK(parse_untrusted(R"({"a": NaN, "b": [Infinity, -inf], "c": "NaN \" nan"})")->dump() ==
         R"({"a":null,"b":[null,null],"c":"NaN \" nan"})");
@@ -204,12 +203,11 @@ TEST_CASE("JSON of untrusted programs is bounded", "[runner][json]") {
   CHECK_FALSE(parse_untrusted("[1]"));
   CHECK_FALSE(parse_untrusted("{} {}"));
   CHECK_FALSE(parse_untrusted("{\"a\":" + std::string(100, '[') + std::string(100, ']') + "}"));
-  CHECK_FALSE(parse_untrusted("{\"" + std::string(runner::kMaxJsonBytes, 'a') + "\": 1}"));
+  CHECK_FALSE(parse_untrusted("{\"" + std::string(kMaxJsonBytes, 'a') + "\": 1}"));
 }
 
 TEST_CASE("The last JSON object of an output may span lines and be followed by others",
           "[runner][json]") {
-  using runner::last_object;
   CHECK(last_object("{\"a\": 1}\n{\"a\": 2}\n")->at("a") == 2);
   CHECK(last_object("log\n{\"a\": 2}\nbye\n")->at("a") == 2);
   CHECK(last_object("log\n{\n  \"a\": {\n    \"b\": 3\n  }\n}\n\n")->at("a").at("b") == 3);
@@ -231,8 +229,8 @@ TEST_CASE("A number that no double holds is not finite, wherever it was written"
   written.result = text;
   CHECK_THAT(assess(study, written).reason,
              Catch::Contains("'y' in result.json is not a finite number"));
-  CHECK(runner::parse_untrusted(text)->at("s") == "1e400");
-  CHECK(runner::parse_untrusted(R"({"y": -1.5e-400, "z": [1E+3, -0.0]})")->at("z").at(0) == 1000);
+  CHECK(parse_untrusted(text)->at("s") == "1e400");
+  CHECK(parse_untrusted(R"({"y": -1.5e-400, "z": [1E+3, -0.0]})")->at("z").at(0) == 1000);
 }
 
 TEST_CASE("An object too long for what is read of the output is distinguished from none",

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <fstream>
 
+#include "runner/attempts/early_end.h"
 #include "runner/attempts/outcome.h"
-#include "runner/attempts/run_progress.h"
 #include "tests/runner/fake_world.h"
 #include "tests/temporary_directory.h"
 
@@ -24,10 +24,10 @@ std::vector<double> steps_of(const std::vector<study::ProgressPoint>& points) {
 }
 
 void report(const std::filesystem::path& attempt, const std::string& text) {
-  std::ofstream(runner::progress_file(attempt), std::ios::app) << text;
+  std::ofstream(study::progress_file(attempt), std::ios::app) << text;
 }
 
-runner::EarlyEnd worse_than(double high) {
+study::EarlyEnd worse_than(double high) {
   return {{{"y", 3.5}}, {{"y", {-INFINITY, high}}}, "y would have been 4 at best"};
 }
 
@@ -35,7 +35,7 @@ runner::EarlyEnd worse_than(double high) {
 
 TEST_CASE("Progress is read line by line, and damaged lines are left out", "[runner][progress]") {
   const TemporaryDirectory attempt;
-  CHECK(runner::read_progress(attempt.path()).empty());
+  CHECK(study::read_progress(attempt.path()).empty());
   report(attempt.path(),
          "{\"step\": 1, \"responses\": {\"y\": 2, \"z\": null, \"w\": NaN, \"v\": 1e400}}\n"
          "{\"step\": 2, \"responses\": {\"y\": }}\n"
@@ -45,12 +45,12 @@ TEST_CASE("Progress is read line by line, and damaged lines are left out", "[run
          "[5]\n"
          "{\"step\": 6, \"responses\": {\"y\": 7}, \"more\": 8}\n"
          "{\"step\": 7, \"responses\": {\"y\": 8}}");  // is still being written
-  const auto points = runner::read_progress(attempt.path());
+  const auto points = study::read_progress(attempt.path());
   REQUIRE(steps_of(points) == std::vector<double>{1, 6});
   CHECK(points[0].responses == std::map<std::string, double>{{"y", 2}});
   CHECK(points[1].responses == std::map<std::string, double>{{"y", 7}});
   report(attempt.path(), "\n");
-  CHECK(runner::last_progress(attempt.path())->step == 7);
+  CHECK(study::last_progress(attempt.path())->step == 7);
 }
 
 TEST_CASE("A restart from a checkpoint replaces the progress after it", "[runner][progress]") {
@@ -58,18 +58,18 @@ TEST_CASE("A restart from a checkpoint replaces the progress after it", "[runner
   for (const int step : {1, 2, 3, 4, 3, 5}) {
     report(attempt.path(), fmt::format("{{\"step\": {}, \"responses\": {{\"y\": 1}}}}\n", step));
   }
-  CHECK(steps_of(runner::read_progress(attempt.path())) == std::vector<double>{1, 2, 3, 5});
+  CHECK(steps_of(study::read_progress(attempt.path())) == std::vector<double>{1, 2, 3, 5});
 }
 
 TEST_CASE("Only a bounded part of a regular file is read as progress", "[runner][progress]") {
   const TemporaryDirectory attempt;
   report(attempt.path(), "{\"step\": 1, \"responses\": {\"y\": 1}}\n" + std::string(100'000, '{') +
                              "\n{\"step\": 9, \"responses\": {\"y\": 2}}\n");
-  CHECK(runner::last_progress(attempt.path())->step == 9);
-  CHECK(steps_of(runner::read_progress(attempt.path())) == std::vector<double>{1, 9});
-  std::filesystem::remove(runner::progress_file(attempt.path()));
-  REQUIRE(::mkfifo(runner::progress_file(attempt.path()).c_str(), 0600) == 0);
-  CHECK_FALSE(runner::last_progress(attempt.path()));
+  CHECK(study::last_progress(attempt.path())->step == 9);
+  CHECK(steps_of(study::read_progress(attempt.path())) == std::vector<double>{1, 9});
+  std::filesystem::remove(study::progress_file(attempt.path()));
+  REQUIRE(::mkfifo(study::progress_file(attempt.path()).c_str(), 0600) == 0);
+  CHECK_FALSE(study::last_progress(attempt.path()));
 }
 
 TEST_CASE("The decision to end a run reads back as it was written", "[runner][progress]") {
@@ -128,7 +128,7 @@ TEST_CASE("Runs are stopped where their progress says so, and not made again",
       report(entry.attempt.directory,
              fmt::format("{{\"step\": {}, \"responses\": {{\"y\": 1}}}}\n", ++at_wait));
       CHECK(entry.attempt.environment.at("DOETUNE_PROGRESS") ==
-            runner::progress_file(entry.attempt.directory));
+            study::progress_file(entry.attempt.directory));
     }
   };
   runner::RunOptions options;

@@ -6,7 +6,8 @@
 namespace doetune::workloads {
 
 /// Arguments: `listen HOST PORT`, to serve one stream after another, for processes of the same user
-/// on this machine, or `connect HOST PORT`, for one. Both sides exchange lines of JSON. The other side asks
+/// on this machine, or `connect HOST PORT`, for one. Both sides exchange lines of JSON. The other
+/// side asks
 ///
 ///   {"folder", "library", "configuration", "executors", "interval", "realtime", "queue_limit"}
 ///

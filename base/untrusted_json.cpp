@@ -1,4 +1,4 @@
-#include "runner/processes/untrusted_json.h"
+#include "base/untrusted_json.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-namespace doetune::runner {
+namespace doetune {
 namespace {
 
 constexpr int kMaxDepth = 64;
@@ -105,4 +105,15 @@ std::optional<nlohmann::json> last_object(std::string_view output) {
   return std::nullopt;
 }
 
-}  // namespace doetune::runner
+std::map<std::string, double> finite_numbers(const nlohmann::json& object, const char* key) {
+  std::map<std::string, double> numbers;
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_object()) return numbers;
+  for (const auto& [name, value] : found->items()) {
+    if (value.is_number() && std::isfinite(value.get<double>()))
+      numbers[name] = value.get<double>();
+  }
+  return numbers;
+}
+
+}  // namespace doetune

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace doetune::runner {
+namespace doetune {
 
 inline constexpr std::size_t kMaxJsonBytes = 16 << 20;
 
@@ -20,4 +21,7 @@ std::optional<nlohmann::json> parse_untrusted(std::string_view text);
 /// or of the output.
 std::optional<nlohmann::json> last_object(std::string_view output);
 
-}  // namespace doetune::runner
+/// The finite numbers of an object's object `key`, by name; empty if there is none.
+std::map<std::string, double> finite_numbers(const nlohmann::json& object, const char* key);
+
+}  // namespace doetune

@@ -1,4 +1,4 @@
-#include "runner/processes/bounded_file.h"
+#include "base/bounded_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "base/file_descriptor.h"
 
-namespace doetune::runner {
+namespace doetune {
 namespace {
 
 struct OpenFile {
@@ -58,4 +58,4 @@ std::string read_tail(const std::filesystem::path& file, std::size_t max_bytes, 
   return read_from(*open, open->size - bytes, bytes);
 }
 
-}  // namespace doetune::runner
+}  // namespace doetune

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace doetune::runner {
+namespace doetune {
 
 /// The content of a regular file. Empty for a file that is missing, longer than `max_bytes`, or
 /// anything but a regular file: symbolic links are not followed, and a FIFO does not block.
@@ -17,4 +17,4 @@ std::optional<std::string> read_bounded(const std::filesystem::path& file, std::
 std::string read_tail(const std::filesystem::path& file, std::size_t max_bytes,
                       bool* cut = nullptr);
 
-}  // namespace doetune::runner
+}  // namespace doetune
