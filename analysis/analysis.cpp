@@ -8,6 +8,7 @@
 
 #include "analysis/best_run.h"
 #include "analysis/blocks.h"
+#include "analysis/failed_runs.h"
 #include "analysis/fit_response.h"
 #include "analysis/limit_confidence.h"
 #include "analysis/study_tests.h"
@@ -133,17 +134,19 @@ std::optional<surfaces::Feasibility> completion_model(
   std::vector<Eigen::VectorXd> points;
   std::vector<bool> completed;
   std::vector<double> headroom;
+  const bool with_failures = failures_count(directory.plan, records);
   const std::map<std::string, double> capacities = directory.study.capacities();
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = records.find(run.run);
     if (record == records.end()) continue;
     const study::RunStatus status = record->second.status;
-    if (!study::is_decided(status)) continue;
+    const bool failed = with_failures && has_failed(record->second);
+    if (!study::is_decided(status) && !failed) continue;
     if (study::tests_prediction(directory.plan, run) && status == study::RunStatus::kCompleted)
       continue;
     if (record->second.same_as) continue;  // not executed, so no further evidence
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
-    completed.push_back(status != study::RunStatus::kInfeasible);
+    completed.push_back(status != study::RunStatus::kInfeasible && !failed);
     headroom.push_back(surfaces::headroom_of(record->second.responses, capacities)
                            .value_or(std::numeric_limits<double>::quiet_NaN()));
   }
@@ -221,13 +224,15 @@ std::optional<Goal> wanted_goal(const study::Response& response, const AnalysisO
   return goal;
 }
 
-/// Settings of infeasible runs.
+/// Settings of infeasible runs, and of those that count as such.
 std::vector<std::vector<double>> infeasible_settings(const Analysis& analysis) {
   std::vector<std::vector<double>> settings;
+  const bool with_failures = failures_count(analysis.directory->plan, analysis.records);
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
     const auto record = analysis.records.find(run.run);
-    if (record != analysis.records.end() &&
-        record->second.status == study::RunStatus::kInfeasible) {
+    if (record == analysis.records.end()) continue;
+    if (record->second.status == study::RunStatus::kInfeasible ||
+        (with_failures && has_failed(record->second))) {
       settings.push_back(run.settings);
     }
   }

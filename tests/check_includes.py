@@ -26,7 +26,7 @@ MODULES = {
 LAYERS = {
     "study": ["error.h", "files.h", "run_settings.h", "study.h", "run_record.h", "argument_template.h",
               "experimental_region.h", "file", "tables", "formats", "plan.h", "evaluation_json.h", "directory"],
-    "cli": ["terminal", "command.h", "documents.h", "files", "options", "runs", "live", "help", "commands"],
+    "cli": ["terminal", "command.h", "failure.h", "documents.h", "files", "options", "runs", "live", "help", "commands"],
     "runner": ["measurement", "processes", "telemetry", "attempts", "conditions", "launchers", "servers", "search", "loop", "programs"],
     "reports": ["markup", "json", "figures", "page", "exports", "documents"],
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "base/random.h"
 #include "doe/design.h"
@@ -28,6 +29,8 @@ constexpr double kNear = 0.2;  ///< standard deviation of their distance, coded
 
 /// Below this gain the predictive standard deviations are inflated, to force exploration.
 constexpr double kSmallGain = 0.01, kInflation = 3;
+
+using Mask = Eigen::Array<bool, Eigen::Dynamic, 1>;  ///< of candidates
 
 /// Settings near others: each factor moves with probability 1/2.
 Settings near_settings(const std::vector<doe::Factor>& factors, const Settings& settings,
@@ -177,6 +180,21 @@ class Proposer {
     }
   }
 
+  /// Which candidates have a level of a categorical factor that no run has had.
+  Mask with_untried_levels(const surfaces::Block& candidates) const {
+    Mask untried = Mask::Constant(candidates.size(), false);
+    for (std::size_t f = 0; f < problem_.factors.size(); ++f) {
+      if (!problem_.factors[f].is_categorical()) continue;
+      std::set<double> tried;
+      for (const Observation& run : so_far_) tried.insert(run.settings[f]);
+      const auto column = candidates.natural.col(static_cast<Eigen::Index>(f));
+      for (Eigen::Index i = 0; i < candidates.size(); ++i) {
+        untried[i] = untried[i] || !tried.contains(column[i]);
+      }
+    }
+    return untried;
+  }
+
   Proposal most_improving(const surfaces::Block& candidates, const Eigen::VectorXd& costs) {
     const Utility utility(problem_, so_far_);
     const auto at = [&](const Eigen::MatrixXd& coded, Draws draws) {
@@ -185,14 +203,16 @@ class Proposer {
     const auto likeliest_best = at(models().completed(), Draws::kLikeliest).incumbent();
     const auto best = at(models().completed(), Draws::kAll).incumbent();
     const Acquisition all = at(candidates.coded, Draws::kLikeliest);
-    const auto chosen = [&](double inflation) {
+    const auto chosen = [&](double inflation, const Mask& among) {
       Eigen::VectorXd worth_of_all = all.worth(likeliest_best, inflation);
       const bool hopeless = worth_of_all.maxCoeff() < Acquisition::kHopeless;
       if (hopeless) leave_out_runs(candidates, worth_of_all);
+      worth_of_all = among.select(worth_of_all, -1);
       std::vector<Eigen::Index> rows = highest(worth_of_all.cwiseQuotient(costs), kFinalists);
       if (hopeless && worth_of_all[rows.front()] > 0) {
         std::erase_if(rows, [&](Eigen::Index i) { return worth_of_all[i] == 0; });
       }
+      std::erase_if(rows, [&](Eigen::Index i) { return !among[i]; });
       const Acquisition finalists = at(candidates.coded(rows, Eigen::all), Draws::kAll);
       const Eigen::VectorXd worth = finalists.worth(best, inflation);
       const auto gain_at = [&](Eigen::Index i) {
@@ -209,10 +229,13 @@ class Proposer {
       if (best) proposal.gain = gain_at(i);
       return proposal;
     };
-    const Proposal proposal = chosen(1);
+    const Mask any = Mask::Constant(candidates.size(), true);
+    const Proposal proposal = chosen(1, any);
     if (!proposal.gain || *proposal.gain >= kSmallGain) return proposal;
-    Proposal exploring = chosen(kInflation);
+    const Mask untried = with_untried_levels(candidates);
+    Proposal exploring = chosen(kInflation, untried.any() ? untried : any);
     exploring.gain = proposal.gain;
+    exploring.untried = untried.any();
     return exploring;
   }
 

@@ -17,11 +17,13 @@ struct Proposal {
   /// limits: then the settings that most probably do are proposed; and before the runs support
   /// models: then settings far from all runs. A gain below 1 % is the largest there is, whatever
   /// runs cost: the settings are then those of the largest with predictive standard deviations
-  /// inflated threefold.
+  /// inflated threefold; among settings with a level of a categorical factor that no run
+  /// has had, as long as there are any.
   std::optional<double> gain;
   double completes = 1;     ///< the probability that the run completes
   double meets_limits = 1;  ///< the probability that the means there meet all limits
   bool explores = false;    ///< chosen before the runs supported models
+  bool untried = false;     ///< it has a level of a categorical factor that no run has had
 };
 
 /// The next `batch` runs, to be made at the same time, all of them different: each as if the ones

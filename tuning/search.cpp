@@ -83,6 +83,29 @@ std::string energy_text(double joules) {
   return wh >= 1 ? fmt::format("{:.3g} Wh", wh) : fmt::format("{:.3g} J", joules);
 }
 
+/// A limit beside that on the number of runs, and what has been used of it.
+struct Resource {
+  double used, limit;
+  std::string (*text)(double);
+  const char* of;
+};
+
+std::vector<Resource> resources(const Spent& spent, const SearchLimits& limits) {
+  return {{spent.seconds / limits.jobs, limits.seconds, analysis::duration_text, ""},
+          {spent.gpu_seconds, limits.gpu_seconds, analysis::duration_text, " of GPU time"},
+          {spent.joules, limits.joules, energy_text, ""}};
+}
+
+/// The confirmation runs of each of the settings that a quarter of a resource pays for, where a run
+/// uses `each`; at least one.
+int payable(const Resource& resource, double each, const SearchLimits& limits) {
+  if (limits.confirmations < 1 || !std::isfinite(resource.limit) || each <= 0)
+    return limits.confirmations;
+  const double settings = limits.validating / limits.confirmations;
+  const double runs = std::floor(resource.limit / 4 / each / settings);
+  return static_cast<int>(std::clamp(runs, 1.0, static_cast<double>(limits.confirmations)));
+}
+
 /// Whether the confirmation runs contradict the prediction.
 bool is_contradicted(const study::StudyDirectory& directory) {
   const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
@@ -194,13 +217,16 @@ int Search::runs_left(const study::StudyDirectory& directory) const {
 std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch) {
   const int left = runs_left(directory);
   if (left < 1) {
-    return ends(fmt::format("{} of {} runs are made", directory.plan.runs.size(), limits_.budget));
+    const char* rest = limits_.validating > 0 ? "; the rest is for the confirmation" : "";
+    return ends(fmt::format("{} of {} runs are made{}", directory.plan.runs.size(), limits_.budget,
+                            left < 0 ? "" : rest));
   }
   if (const auto reason = used_up(directory, std::min(left, batch))) return ends(*reason);
   const std::vector<Proposal> proposed = proposals(directory, std::min(left, batch));
   if (proposed.empty()) return ends("every configuration has been tried");
   const auto gain = proposed.front().gain;
-  small_gains_ = gain && *gain < limits_.tolerance ? small_gains_ + 1 : 0;
+  const bool small = gain && *gain < limits_.tolerance;
+  if (!small || !proposed.front().untried) small_gains_ = small ? small_gains_ + 1 : 0;
   if (small_gains_ >= kPatience) {
     return ends(fmt::format("another run is expected to gain only {:.1f} %", 100 * *gain));
   }
@@ -226,26 +252,38 @@ std::optional<std::string> Search::used_up(const study::StudyDirectory& director
   if (std::isfinite(limits_.joules) && !spent.knows_power) {
     return "no run has recorded the power of GPUs or processors, so the energy used is unknown";
   }
-  struct Resource {
-    double used, limit;
-    std::string (*text)(double);
-    const char* of;
-  };
-  const double jobs = limits_.jobs, runs = static_cast<double>(records.size());
-  for (const Resource& resource :
-       {Resource{spent.seconds / jobs, limits_.seconds, analysis::duration_text, ""},
-        Resource{spent.gpu_seconds, limits_.gpu_seconds, analysis::duration_text, " of GPU time"},
-        Resource{spent.joules, limits_.joules, energy_text, ""}}) {
-    const double needed = resource.used + (batch + limits_.validating) * resource.used / runs;
-    if (needed <= resource.limit) continue;
-    return fmt::format("{} of {}{} used; another run would leave too little for the confirmation",
-                       resource.text(resource.used), resource.text(resource.limit), resource.of);
+  const double runs = static_cast<double>(records.size());
+  const int settings = limits_.confirmations > 0 ? limits_.validating / limits_.confirmations : 0;
+  for (const Resource& resource : resources(spent, limits_)) {
+    const double each = resource.used / runs;
+    const int validating = settings * payable(resource, each, limits_);
+    if (resource.used + (batch + validating) * each <= resource.limit) continue;
+    const char* why = resource.used < resource.limit
+                          ? "; another run would leave too little for the confirmation"
+                          : "";
+    return fmt::format("{} of {}{} used{}", resource.text(resource.used),
+                       resource.text(resource.limit), resource.of, why);
   }
   return std::nullopt;
 }
 
+int Search::confirmations(const study::StudyDirectory& directory) const {
+  const auto records = study::read_journal(directory).records;
+  int runs = limits_.confirmations;
+  if (records.empty() || runs < 1) return runs;
+  const double settings = limits_.validating / limits_.confirmations;
+  for (const Resource& resource : resources(spent_on(records), limits_)) {
+    if (!std::isfinite(resource.limit)) continue;
+    const double each = resource.used / static_cast<double>(records.size());
+    const double left = std::max(0.0, resource.limit - resource.used);
+    runs = std::min(runs, payable(resource, each, limits_));
+    if (each > 0) runs = static_cast<int>(std::min<double>(runs, left / each / settings));
+  }
+  return is_confirming(directory) ? std::max(1, runs) : runs;  // has been begun
+}
+
 bool Search::may_confirm(const study::StudyDirectory& directory) const {
-  if (limits_.confirmations < 1) return false;
+  if (confirmations(directory) < 1) return false;
   return runs_left(directory) >= 0 || is_confirming(directory);
 }
 

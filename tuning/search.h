@@ -88,6 +88,10 @@ class Search {
   /// Whether the budget has runs for a confirmation, or one has begun.
   bool may_confirm(const study::StudyDirectory& directory) const;
 
+  /// The number of confirmation runs of each of the settings to confirm: no more than SearchLimits
+  /// say, than a quarter of its other limits pays for (but at least one), and than is left of them.
+  int confirmations(const study::StudyDirectory& directory) const;
+
   /// Why the search ended, as a clause.
   const std::string& reason() const { return reason_; }
 

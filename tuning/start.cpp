@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kStarts = 1;  ///< of the search for a design: the runs that follow matter more
 
+constexpr int kMoreFirsts = 4;
+
 constexpr std::size_t kMaxInPlot = 5'000;  ///< settings of a whole plot to choose from
 
 std::vector<Settings> spread(const Problem& problem, int runs) {
@@ -73,7 +75,12 @@ std::vector<Settings> start_in_plots(const Problem& problem, int runs) {
   const int plots = std::clamp(2 * static_cast<int>(hard) + 2, 1, std::max(1, runs / 2));
   std::vector<std::vector<Settings>> in_plots;
   std::vector<Settings> all;
-  for (const Settings& first : spread(problem, plots)) {
+  // Spread out over all factors, few plots may share hard-to-change settings: more have more of
+  // them.
+  std::vector<Settings> firsts = spread(problem, plots);
+  for (Settings& more : spread(problem, kMoreFirsts * plots)) firsts.push_back(std::move(more));
+  for (const Settings& first : firsts) {
+    if (static_cast<int>(in_plots.size()) == plots) break;
     const bool known = std::any_of(in_plots.begin(), in_plots.end(), [&](const auto& plot) {
       return same_whole_plot(problem, plot.front(), first);
     });

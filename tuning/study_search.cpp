@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/analysis.h"
+#include "analysis/failed_runs.h"
 #include "study/directory/journal.h"
 #include "study/directory/results.h"
 #include "study/directory/tell.h"
@@ -131,9 +132,13 @@ Problem problem_of(const study::Study& study) {
 
 std::vector<Observation> observations_of(const study::StudyDirectory& directory,
                                          const std::map<int, study::RunRecord>& final_records) {
+  const bool with_failures = analysis::any_completed(final_records);
   std::vector<Observation> observations;
   for (const auto& [run, record] : final_records) {
-    if (auto observation = observation_of(directory, record)) {
+    if (with_failures && analysis::has_failed(record)) {
+      const auto& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
+      observations.push_back({planned.settings, false, {}});
+    } else if (auto observation = observation_of(directory, record)) {
       observations.push_back(*std::move(observation));
     }
   }
@@ -226,6 +231,19 @@ study::Study search_study(const study::Study& study, int budget) {
   return study::parse_study(text, study.file);
 }
 
+namespace {
+
+std::vector<Settings> start_of(const study::Study& study, const Problem& problem, int budget) {
+  try {
+    return start(problem, start_size(problem, budget));
+  } catch (const doe::DesignError& error) {
+    const char* key = study.locations.contains("constraints") ? "constraints" : "factors";
+    throw study::StudyError(fmt::format("{}: {}", study.location(key), error.what()));
+  }
+}
+
+}  // namespace
+
 study::Plan first_plan(const study::Study& study, int budget) {
   const Problem problem = problem_of(study);
   if (study.locations.contains("design")) {
@@ -237,7 +255,7 @@ study::Plan first_plan(const study::Study& study, int budget) {
                     study.location("design"), runs, budget));
   }
   std::vector<study::TableRow> rows;
-  for (const Settings& settings : start(problem, start_size(problem, budget))) {
+  for (const Settings& settings : start_of(study, problem, budget)) {
     rows.emplace_back();
     rows.back().settings = settings;
     if (!has_whole_plots(problem)) continue;

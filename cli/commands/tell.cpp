@@ -55,7 +55,9 @@ std::map<std::string, double> responses_of(const std::vector<std::string>& words
       throw UsageError(fmt::format(
           "doetune tell: expected RESPONSE=VALUE, such as latency=12.5, found '{}'", word));
     }
-    responses[word.substr(0, equals)] = *value;
+    if (!responses.emplace(word.substr(0, equals), *value).second) {
+      throw UsageError(fmt::format("doetune tell: '{}' is given twice", word.substr(0, equals)));
+    }
   }
   return responses;
 }

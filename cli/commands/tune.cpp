@@ -6,6 +6,7 @@
 #include "analysis/reference_point.h"
 #include "base/standard_streams.h"
 #include "cli/commands/commands.h"
+#include "cli/failure.h"
 #include "cli/live/live_report.h"
 #include "cli/options/run_options.h"
 #include "cli/options/search_options.h"
@@ -84,15 +85,18 @@ int batch_of(const Options& options, const study::Study& study,
 /// Runs a search until it ends, for a reason.
 class SearchLoop {
  public:
+  /// `again`: runs that failed before are made again.
   SearchLoop(const Options& options, const tuning::SearchLimits& limits, int batch,
-             study::StudyDirectory& directory)
+             study::StudyDirectory& directory, bool again)
       : directory_(directory),
         search_(directory, limits),
         run_(run_options(options)),
         batch_(batch),
         launcher_(make_launcher(options, directory)),
         problem_(tuning::problem_of(directory.study)),
-        printer_(directory.study, runner::ProgressOutput::of(stderr)) {}
+        printer_(directory.study, runner::ProgressOutput::of(stderr)) {
+    if (!again) run_.again.clear();
+  }
 
   /// Makes the runs that are planned, then those that are proposed.
   void run() {
@@ -105,14 +109,15 @@ class SearchLoop {
   const tuning::Search& search() const { return search_; }
 
  private:
-  /// Returns whether the search can go on.
+  /// Returns whether the search can go on. What failed before is made again once, not at each step.
   bool make_planned_runs() {
     const auto records = study::final_records(study::read_journal(directory_).records);
     run_.ends_early = tuning::judge_of(directory_, records);
     const runner::RunSummary summary =
         runner::run_study(directory_, run_, *launcher_, printer_, interrupts_);
     printer_.clear();
-    interrupted_ = summary.interrupted;
+    run_.again.clear();
+    interrupted_ = summary.interrupted || interrupts_.count() > 0;  // perhaps in its last run
     gave_up_ = summary.gave_up;
     observe();
     return !interrupted_ && !gave_up_;
@@ -157,7 +162,9 @@ class SearchLoop {
     const std::string meets =
         fmt::format("{:.0f} % to meet the limits", 100 * proposal.meets_limits);
     std::string why;
-    if (proposal.explores) {
+    if (proposal.untried) {
+      why = "a level that no run has had, " + completes;
+    } else if (proposal.explores) {
       why = "far from all runs, " + completes;
     } else if (proposal.gain) {
       why = fmt::format("expected gain {:.1f} %, {}{}", 100 * *proposal.gain, completes,
@@ -190,18 +197,20 @@ class SearchLoop {
 };
 
 /// Searches and confirms; as long as that fails and there are runs left, goes on.
-int tune_directory(const Options& options, const tuning::SearchLimits& limits, int batch,
+int tune_directory(const Arguments& arguments, const Options& options,
+                   const tuning::SearchLimits& limits, int batch,
                    study::StudyDirectory& directory) {
   std::optional<int> confirmed;
   while (true) {
     const std::size_t before = directory.plan.runs.size();
-    SearchLoop loop(options, limits, batch, directory);
+    SearchLoop loop(options, limits, batch, directory, !confirmed);
     loop.run();
     if (loop.interrupted()) return conclude_interrupted(directory, "tune");
     if (loop.gave_up()) {
       const auto records = study::final_records(study::read_journal(directory).records);
-      print_message("Search stopped: no run has completed\n{}", failures_text(directory, records));
-      return kRunsMissing;
+      return fail(arguments,
+                  "Search stopped: no run has completed\n" + failures_text(directory, records),
+                  kRunsMissing);
     }
     print_message("The search ends: {}\n", loop.search().reason());
     if (confirmed && directory.plan.runs.size() == before) return *confirmed;
@@ -210,7 +219,7 @@ int tune_directory(const Options& options, const tuning::SearchLimits& limits, i
       say_next(fmt::format("doetune confirm {}", study::shell_quoted(directory.path.string())));
       return kDone;
     }
-    confirmed = confirm_optimum(options, directory, limits.confirmations, "tune");
+    confirmed = confirm_optimum(options, directory, loop.search().confirmations(directory), "tune");
     if (*confirmed != kNotConfirmed || loop.search().runs_left(directory) < 1) return *confirmed;
     print_message("The search goes on with what these runs showed\n");
   }
@@ -246,7 +255,7 @@ int command_tune(const Command& command, const Arguments& arguments) {
     const tuning::SearchLimits limits = limits_of(options, directory.study);
     const int batch = batch_of(options, directory.study, limits);
     LiveReport live(options, directory, search_budget(options, directory.study));
-    return live.finish(tune_directory(options, limits, batch, directory));
+    return live.finish(tune_directory(arguments, options, limits, batch, directory));
   } catch (const runner::RunError& error) {
     report_with_location(directory.study, error);
   }

@@ -19,9 +19,8 @@ std::string predictions_text(const analysis::Analysis& analysis,
   for (const surfaces::ResponsePrediction& response : candidate.predictions) {
     if (!analysis.goals.contains(response.name)) continue;
     const std::string& unit = analysis.directory->study.find_response(response.name)->unit;
-    const double expected = response.expected.value_or(response.mean);
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", response.name,
-                        analysis::with_unit(analysis::short_number(expected), unit));
+                        analysis::with_unit(analysis::short_number(response.mean), unit));
   }
   return text;
 }

@@ -128,15 +128,23 @@
       doetune.format.setting(data.factors[factor], value);
   }
 
-  // The probability that a run completes: the mean over draws of the coefficients.
+  // The probability that a run completes: the mean over draws of the coefficients; runs that completed
+  // there, or where it is known to be harder, raise its odds.
   doetune.completion = function (data) {
     const row = doetune.modelRow(data.factors, data.feasibility.columns);
-    const { draws } = data.feasibility;
+    const { draws, ran, easier } = data.feasibility;
+    const same = 1e-9;
+    const isNoHarder = (point, coded) => coded.every((value, f) => (
+      Math.abs(point[f] - value) < same || (point[f] - value) * (easier[f] || 0) > 0));
     return (x) => {
-      const at = row(doetune.codedPoint(data, x));
+      const point = doetune.codedPoint(data, x);
+      const at = row(point);
       let sum = 0;
       for (const draw of draws) sum += 1 / (1 + Math.exp(-doetune.dot(draw, at)));
-      return sum / draws.length;
+      const mean = sum / draws.length;
+      let ratio = 1;
+      for (const { coded, odds } of ran) if (isNoHarder(point, coded)) ratio *= odds;
+      return mean * ratio / (1 + (ratio - 1) * mean);
     };
   };
 

@@ -126,7 +126,16 @@ Json feasibility_json(const surfaces::Feasibility& feasibility) {
     }
     draws.push_back(std::move(draw_json));
   }
-  return {{"columns", columns(feasibility.model)}, {"draws", draws}};
+  Json ran = Json::array();
+  for (const auto& [point, runs] : feasibility.completed_at) {
+    ran.push_back({{"coded", point}, {"odds", std::pow(surfaces::Feasibility::kRanThere, runs)}});
+  }
+  Json easier = Json::array();  // the sign of a change that makes completion no less likely
+  for (const auto& direction : feasibility.infeasible_when) {
+    easier.push_back(!direction ? 0 : *direction == doe::InfeasibleWhen::kHigher ? -1 : 1);
+  }
+  return {
+      {"columns", columns(feasibility.model)}, {"draws", draws}, {"ran", ran}, {"easier", easier}};
 }
 
 }  // namespace doetune::reports

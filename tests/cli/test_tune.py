@@ -134,6 +134,65 @@ class Tune(CliCase):
         self.assertIn("Search stopped: no run has completed", done.stderr)
         self.assertIn("no such model", done.stderr)
         self.assertEqual(sum(row["status"] == "failed" for row in self.rows()), 3)
+        self.assertIn("no such model", self.json_of("tune", "tune", expect=5)["error"])
+
+    def test_a_region_where_the_program_fails(self):
+        """It is left like one that cannot run: a failed run is made again as often as `retries` says, and no more."""
+        self.write_program("bench", BENCH.replace("sys.exit(77)", 'sys.exit("tile size not supported")'))
+        self.write("tune.yaml", STUDY.replace("retries: 0", "retries: 1"))
+        self.doetune("tune", "tune.yaml", "--budget", 24)
+        rows = self.rows()
+        failed = [row for row in rows if row["status"] == "failed"]
+        self.assertTrue(failed)
+        self.assertEqual({row["attempt"] for row in failed}, {"2"})
+        self.assertLessEqual(sum(row["point_type"] == "proposed" for row in failed), 3, failed)
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(optimum["settings"], {"executors": 6, "batch": 8})
+        # They may have been mended since: once more with another call.
+        self.doetune("tune", "tune", "--budget", 24)
+        self.assertEqual({row["attempt"] for row in self.rows() if row["status"] == "failed"}, {"4"})
+
+    def test_ctrl_c_ends_the_search_after_the_run(self):
+        for runs in (2, 8):  # of the start, and after it, when no other run is planned
+            search = subprocess.Popen([str(DOETUNE), "tune", "tune.yaml", "--budget", "24", "-o", f"after-{runs}"],
+                                      cwd=self.directory, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                      text=True, env={**os.environ, "SLOW": "0.4"})
+            journal = self.directory / f"after-{runs}/runs.jsonl"
+            until = time.monotonic() + 60
+            while time.monotonic() < until and (not journal.exists() or journal.read_text().count('"status"') < runs):
+                time.sleep(0.02)
+            search.send_signal(signal.SIGINT)
+            errors = search.communicate(timeout=60)[1]
+            self.assertEqual(search.returncode, 130, errors)
+            self.assertIn("continues where it stopped", errors)
+            self.assertLessEqual(journal.read_text().count('"status"'), runs + 2)
+
+    def test_no_level_stays_untried(self):
+        """A level is better than its neighbours suggest; whole plots of a few levels are no excuse."""
+        self.write_program("bench", """#!/bin/sh
+case $2 in c) best=130;; *) best=100;; esac
+awk -v best=$best -v batch=$1 'BEGIN { print "{\\"throughput\\": " best - (batch - 8) ^ 2 / 10 "}" }'
+""")
+        for kind in "", ", hard_to_change: true":
+            name = "hard" if kind else "easy"
+            self.write(f"{name}.yaml", f"""command: [./bench, "{{batch}}", "{{kernel}}"]
+factors:
+  batch: {{levels: [1, 2, 4, 8, 16], scale: log2}}
+  kernel: {{levels: [a, b, c, d, e, f]{kind}}}
+responses: {{throughput: {{goal: maximize}}}}
+run: {{retries: 0, telemetry: 0}}
+confirm: {{runs: 1}}
+""")
+            self.doetune("tune", f"{name}.yaml", "--budget", 24)
+            with open(self.directory / name / "results.csv", newline="") as file:
+                self.assertEqual({row["kernel"] for row in csv.DictReader(file)}, set("abcdef"))
+            optimum = json.loads((self.directory / name / "optimum.json").read_text())
+            self.assertEqual(optimum["settings"]["kernel"], "c")
+
+    def test_constraints_that_nothing_meets(self):
+        self.write("tune.yaml", STUDY + 'constraints: ["batch > 100"]\n')
+        for command in "tune", "next":
+            self.assertRegex(self.error_of(command, "tune.yaml", expect=3), r"tune.yaml:\d+:\d+: the constraints allow none")
 
     def test_settings_that_never_run(self):
         self.touch("cannot")
@@ -170,12 +229,19 @@ class Tune(CliCase):
         self.assertIn("gaussian-process", (self.directory / "flow/study.yaml").read_text())
 
     def test_a_limit_on_the_time(self):
-        """Of runs of at least 0.2 s, 2.4 s have time for eleven at most, four of which confirm."""
-        done = self.doetune("tune", "tune.yaml", "--budget", 40, "--time", "2.4 s", env={"SLOW": "0.2"})
-        self.assertRegex(done.stderr, "The search ends: .* s of 2.4 s used; another run would leave too little for the confirmation")
-        self.assertLessEqual(len(self.rows()), 12)
+        """Of runs of at least 0.2 s, 4.8 s have time for 24 at most, four of which confirm."""
+        done = self.doetune("tune", "tune.yaml", "--budget", 60, "--time", "4.8 s", "--tolerance", 0,
+                            env={"SLOW": "0.2"})
+        self.assertRegex(done.stderr, "The search ends: .* s of 4.8 s used; another run would leave too little for the confirmation")
+        self.assertLessEqual(len(self.rows()), 24)
         self.assertIn("confirmation", {row["point_type"] for row in self.rows()})
         self.assertIn("--time: expected a time", self.error_of("tune", "tune", "--time", "soon", expect=2))
+
+    def test_a_limit_on_the_time_that_the_start_exceeds(self):
+        done = self.doetune("tune", "tune.yaml", "--time", "0.5 s", env={"SLOW": "0.2"})
+        self.assertRegex(done.stderr, r"The search ends: .* s of 0\.5 s used\n")
+        self.assertEqual({row["point_type"] for row in self.rows()}, {"space-filling"})
+        self.assertIn("Next: doetune confirm tune", done.stderr)
 
     def test_small_budgets(self):
         done = self.doetune("tune", "tune.yaml", "--budget", 1)
@@ -210,9 +276,9 @@ class Tune(CliCase):
         self.assertIn("no run has recorded the power", done.stderr)  # telemetry is off
         # Runs that are told of a GPU each use its time.
         self.write("gpus.yaml", STUDY.replace("run: {", "run: {gpus_per_run: 1, ") + "study: gpus\n")
-        done = self.doetune("tune", "gpus.yaml", "--gpus", "0,1", "--budget", 40, "--gpu-time", "2.4 s",
+        done = self.doetune("tune", "gpus.yaml", "--gpus", "0,1", "--budget", 60, "--gpu-time", "4.8 s",
                             env={"SLOW": "0.2"})
-        self.assertRegex(done.stderr, "of 2.4 s of GPU time used")
+        self.assertRegex(done.stderr, "of 4.8 s of GPU time used")
 
     def test_the_front_of_two_goals(self):
         """Throughput is best at 6 executors and a batch of 8, latency where both are 1: the front is between them."""
@@ -308,6 +374,7 @@ class NextAndTell(CliCase):
         tell = ["tell", "tune", "--run", 1]
         self.assertIn("RESPONSE=VALUE", self.error_of(*tell, "throughput", expect=2))
         self.assertIn("did you mean 'latency'", self.error_of(*tell, "throughput=1", "latenzy=2", expect=3))
+        self.assertIn("'latency' is given twice", self.error_of(*tell, "latency=1", "latency=2", expect=2))
         self.assertIn("'latency' is missing", self.error_of(*tell, "throughput=1", expect=3))
         self.assertIn("expected RESPONSE", self.error_of(*tell, "throughput=nan", "latency=1", expect=2))
         self.assertIn("1 to 6", self.error_of("tell", "tune", "--run", 7, "throughput=1", "latency=1", expect=3))

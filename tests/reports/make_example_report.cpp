@@ -60,19 +60,25 @@ nlohmann::json excluded_by(const analysis::Analysis& analysis,
   return all;
 }
 
-/// Predictions at permitted settings spread over the region.
+/// Predictions at settings spread over the region, and at those of the runs.
 nlohmann::json predictions(const analysis::Analysis& analysis) {
   const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
-  nlohmann::json list;
+  std::vector<std::vector<double>> all;
   for (std::size_t i = 0; i < 25; ++i) {
-    std::vector<double> settings;
+    all.emplace_back();
     for (std::size_t f = 0; f < factors.size(); ++f) {
       const std::vector<double> usable = factors[f].usable_settings();
-      settings.push_back(usable[(i * (2 * f + 3) * usable.size() / 25) % usable.size()]);
+      all.back().push_back(usable[(i * (2 * f + 3) * usable.size() / 25) % usable.size()]);
     }
+  }
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) all.push_back(run.settings);
+  nlohmann::json list;
+  for (const std::vector<double>& settings : all) {
+    const Eigen::VectorXd coded = doe::coded_point(factors, settings);
     list.push_back({{"settings", settings},
                     {"excluded_by", excluded_by(analysis, settings)},
-                    {"responses", prediction(analysis, doe::coded_point(factors, settings))}});
+                    {"responses", prediction(analysis, coded)}});
+    if (analysis.feasibility) list.back()["completes"] = analysis.feasibility->probability(coded);
   }
   return list;
 }

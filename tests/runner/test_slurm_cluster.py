@@ -20,6 +20,19 @@ from cluster_study import ASK, SKIPPED, ClusterTest, processes_under
 HERE = pathlib.Path(__file__).resolve().parent
 SLURM = {"poll": "0.5 s"}
 
+# Twenty steps towards the accuracy of these settings.
+TRAINING = """
+import json, os, sys, time
+rate, width = map(float, sys.argv[1:])
+end = 0.95 - 2 * (rate - 0.4) ** 2 - 0.01 * (width - 6) ** 2
+for step in range(1, 21):
+    time.sleep(0.06)
+    with open(os.environ["DOETUNE_PROGRESS"], "a") as progress:
+        print(json.dumps({"step": step, "responses": {"accuracy": end * (1 - 2.718 ** (-step / 2))}}), file=progress)
+with open(os.environ["DOETUNE_RESULT"], "w") as result:
+    json.dump({"responses": {"accuracy": end}}, result)
+"""
+
 
 def cluster(*arguments):
     return subprocess.run([HERE / "slurm_cluster.sh", CLUSTER, *arguments], text=True, check=True,
@@ -208,6 +221,28 @@ class SlurmTest(ClusterTest):
                                  {"completed", "lost"}, study.records())
             self.assertIn("lost", [record["status"] for record in study.records()])
             self.check_all(study)
+
+    def test_a_search_ends_runs_early(self):
+        folder = WORK / "early"
+        folder.mkdir(parents=True)
+        (folder / "train.py").write_text(TRAINING)
+        (folder / "study.yaml").write_text(json.dumps({
+            "study": "early", "command": ["python3", "train.py", "{rate}", "{width}"],
+            "factors": {"rate": {"low": 0, "high": 1, "step": 0.05}, "width": {"low": 1, "high": 9, "type": "integer"}},
+            "responses": {"accuracy": {"goal": "maximize"}},
+            "run": {"launcher": "slurm", "jobs": 1, "slurm": SLURM, "end_early": {"runs": 5}}}))
+        done = subprocess.run([DOETUNE, "tune", "study.yaml", "-o", "early", "--budget", "16"], cwd=folder,
+                              text=True, capture_output=True, timeout=120)
+        lines = [json.loads(line) for line in (folder / "early/runs.jsonl").read_text().splitlines()]
+        records = [line for line in lines if "status" in line]
+        self.assertEqual({record["status"] for record in records}, {"completed", "ended_early"}, done.stderr)
+        for record in records:
+            if record["status"] == "ended_early":
+                self.assertRegex(record["reason"], "^at step .*accuracy would have been .* at best, against")
+        until = time.monotonic() + 30
+        while squeue("%j") or processes_under(folder):
+            self.assertLess(time.monotonic(), until, "something is left")
+            time.sleep(0.1)
 
     def test_pilot_whose_room_is_lost(self):
         # A step whose srun is killed before it started anything keeps its processors.
