@@ -127,6 +127,11 @@ void add_derived(const study::StudyDirectory& directory, std::map<int, study::Ru
   }
 }
 
+/// Those that count as infeasible: none of a designed experiment.
+std::set<int> failures_of(const study::Plan& plan, const std::map<int, study::RunRecord>& records) {
+  return is_search(plan) ? failures_that_count(plan, records) : std::set<int>();
+}
+
 /// From the final record of each run. Of the confirmation runs, only those count that found a
 /// configuration infeasible: it is not to be recommended again.
 std::optional<surfaces::Feasibility> completion_model(
@@ -134,13 +139,13 @@ std::optional<surfaces::Feasibility> completion_model(
   std::vector<Eigen::VectorXd> points;
   std::vector<bool> completed;
   std::vector<double> headroom;
-  const bool with_failures = failures_count(directory.plan, records);
+  const std::set<int> failures = failures_of(directory.plan, records);
   const std::map<std::string, double> capacities = directory.study.capacities();
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = records.find(run.run);
     if (record == records.end()) continue;
     const study::RunStatus status = record->second.status;
-    const bool failed = with_failures && has_failed(record->second);
+    const bool failed = failures.contains(run.run);
     if (!study::is_decided(status) && !failed) continue;
     if (study::tests_prediction(directory.plan, run) && status == study::RunStatus::kCompleted)
       continue;
@@ -227,12 +232,11 @@ std::optional<Goal> wanted_goal(const study::Response& response, const AnalysisO
 /// Settings of infeasible runs, and of those that count as such.
 std::vector<std::vector<double>> infeasible_settings(const Analysis& analysis) {
   std::vector<std::vector<double>> settings;
-  const bool with_failures = failures_count(analysis.directory->plan, analysis.records);
+  const std::set<int> failures = failures_of(analysis.directory->plan, analysis.records);
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
     const auto record = analysis.records.find(run.run);
     if (record == analysis.records.end()) continue;
-    if (record->second.status == study::RunStatus::kInfeasible ||
-        (with_failures && has_failed(record->second))) {
+    if (record->second.status == study::RunStatus::kInfeasible || failures.contains(run.run)) {
       settings.push_back(run.settings);
     }
   }

@@ -1,13 +1,23 @@
 #include "analysis/failed_runs.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace doetune::analysis {
+namespace {
 
 bool has_failed(const study::RunRecord& record) {
   const bool failed =
       record.status == study::RunStatus::kFailed || record.status == study::RunStatus::kTimedOut;
-  return failed && !record.same_as && !record.in_set_up;
+  return failed && !record.same_as;
+}
+
+}  // namespace
+
+bool is_search(const study::Plan& plan) {
+  return std::any_of(plan.runs.begin(), plan.runs.end(), [](const study::PlannedRun& run) {
+    return run.type == doe::PointType::kProposed;
+  });
 }
 
 bool any_completed(const std::map<int, study::RunRecord>& final_records) {
@@ -16,11 +26,21 @@ bool any_completed(const std::map<int, study::RunRecord>& final_records) {
   });
 }
 
-bool failures_count(const study::Plan& plan, const std::map<int, study::RunRecord>& final_records) {
-  const bool searches = std::any_of(
-      plan.runs.begin(), plan.runs.end(),
-      [](const study::PlannedRun& run) { return run.type == doe::PointType::kProposed; });
-  return searches && any_completed(final_records);
+std::set<int> failures_that_count(const study::Plan& plan,
+                                  const std::map<int, study::RunRecord>& final_records) {
+  const auto settings_of = [&](int run) -> const std::vector<double>& {
+    return plan.runs[static_cast<std::size_t>(run - 1)].settings;
+  };
+  std::set<std::vector<double>> able;
+  for (const auto& [run, record] : final_records) {
+    if (record.status == study::RunStatus::kCompleted) able.insert(settings_of(run));
+  }
+  std::set<int> failures;
+  for (const auto& [run, record] : final_records) {
+    if (has_failed(record) && !able.empty() && !able.contains(settings_of(run)))
+      failures.insert(run);
+  }
+  return failures;
 }
 
 }  // namespace doetune::analysis

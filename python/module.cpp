@@ -313,8 +313,8 @@ class Study {
   std::optional<std::string> tell_step(int run, double step,
                                        const std::map<std::string, double>& responses) const {
     const nb::gil_scoped_release others_run;
-    const auto end = tuning::tell_progress(open(), run, {step, responses});
-    return end ? std::optional(end->reason) : std::nullopt;
+    const auto told = tuning::tell_progress(open(), run, {step, responses});
+    return told ? std::optional(told->end.reason) : std::nullopt;
   }
 
   /// Appends runs that confirm the optimum, and returns the numbers of all that do.
@@ -354,7 +354,7 @@ class Search {
 
   int runs_left() const { return search_.runs_left(directory_); }
   bool may_confirm() const { return search_.may_confirm(directory_); }
-  int confirmations() const { return limits_.confirmations; }
+  int confirmations() const { return search_.confirmations(directory_); }
   const std::string& reason() const { return search_.reason(); }
 
  private:

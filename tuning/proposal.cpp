@@ -187,6 +187,7 @@ class Proposer {
       if (!problem_.factors[f].is_categorical()) continue;
       std::set<double> tried;
       for (const Observation& run : so_far_) tried.insert(run.settings[f]);
+      for (const Settings& settings : problem_.tried) tried.insert(settings[f]);
       const auto column = candidates.natural.col(static_cast<Eigen::Index>(f));
       for (Eigen::Index i = 0; i < candidates.size(); ++i) {
         untried[i] = untried[i] || !tried.contains(column[i]);

@@ -113,6 +113,15 @@ bool is_contradicted(const study::StudyDirectory& directory) {
          confirmation->validation == analysis::Confirmation::Validation::kNotConfirmed;
 }
 
+/// Whether a confirmation has been begun and not ended.
+bool is_pending(const study::StudyDirectory& directory) {
+  const auto records = records_of(directory);
+  const auto& runs = directory.plan.runs;
+  return std::any_of(runs.begin(), runs.end(), [&](const study::PlannedRun& run) {
+    return run.type == doe::PointType::kConfirmation && !records.contains(run.run);
+  });
+}
+
 /// Whether the search ended before, with runs that confirm.
 bool is_confirming(const study::StudyDirectory& directory) {
   const auto& runs = directory.plan.runs;
@@ -279,7 +288,7 @@ int Search::confirmations(const study::StudyDirectory& directory) const {
     runs = std::min(runs, payable(resource, each, limits_));
     if (each > 0) runs = static_cast<int>(std::min<double>(runs, left / each / settings));
   }
-  return is_confirming(directory) ? std::max(1, runs) : runs;  // has been begun
+  return is_pending(directory) ? std::max(1, runs) : runs;
 }
 
 bool Search::may_confirm(const study::StudyDirectory& directory) const {

@@ -85,11 +85,12 @@ class Search {
   /// confirmation one such gain is enough, unless the runs there contradicted the prediction.
   std::vector<NextRun> propose(study::StudyDirectory& directory, int batch);
 
-  /// Whether the budget has runs for a confirmation, or one has begun.
+  /// Whether the limits have means for a confirmation, or one has begun.
   bool may_confirm(const study::StudyDirectory& directory) const;
 
   /// The number of confirmation runs of each of the settings to confirm: no more than SearchLimits
-  /// say, than a quarter of its other limits pays for (but at least one), and than is left of them.
+  /// says, no more than a quarter of its other limits pays for (but at least one), and no more than
+  /// what is left of them pays for. At least one where a confirmation has been begun.
   int confirmations(const study::StudyDirectory& directory) const;
 
   /// Why the search ended, as a clause.

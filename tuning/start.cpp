@@ -75,19 +75,20 @@ std::vector<Settings> start_in_plots(const Problem& problem, int runs) {
   const int plots = std::clamp(2 * static_cast<int>(hard) + 2, 1, std::max(1, runs / 2));
   std::vector<std::vector<Settings>> in_plots;
   std::vector<Settings> all;
-  // Spread out over all factors, few plots may share hard-to-change settings: more have more of
-  // them.
-  std::vector<Settings> firsts = spread(problem, plots);
-  for (Settings& more : spread(problem, kMoreFirsts * plots)) firsts.push_back(std::move(more));
-  for (const Settings& first : firsts) {
-    if (static_cast<int>(in_plots.size()) == plots) break;
-    const bool known = std::any_of(in_plots.begin(), in_plots.end(), [&](const auto& plot) {
-      return same_whole_plot(problem, plot.front(), first);
-    });
-    if (known) continue;
-    in_plots.push_back({first});
-    all.push_back(first);
-  }
+  const auto add_plots = [&](const std::vector<Settings>& firsts) {
+    for (const Settings& first : firsts) {
+      if (static_cast<int>(in_plots.size()) == plots) break;
+      const bool known = std::any_of(in_plots.begin(), in_plots.end(), [&](const auto& plot) {
+        return same_whole_plot(problem, plot.front(), first);
+      });
+      if (known) continue;
+      in_plots.push_back({first});
+      all.push_back(first);
+    }
+  };
+  add_plots(spread(problem, plots));
+  // Some may share their hard-to-change settings; a larger design has more different ones.
+  if (static_cast<int>(in_plots.size()) < plots) add_plots(spread(problem, kMoreFirsts * plots));
   std::vector<surfaces::Block> choices;
   for (const auto& plot : in_plots) choices.push_back(settings_of_plot(problem, plot.front()));
   bool grows = true;

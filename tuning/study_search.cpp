@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "analysis/analysis.h"
 #include "analysis/failed_runs.h"
@@ -100,6 +102,19 @@ double change_cost(const study::Study& study,
   return std::min(change, kMostChange);
 }
 
+/// start(), its errors with a place in the study's file.
+std::vector<Settings> start_of(const study::Study& study, const Problem& problem, int budget) {
+  try {
+    return start(problem, start_size(problem, budget));
+  } catch (const doe::DesignError& error) {
+    std::string place = "factors";
+    for (const char* key : {"forbidden", "constraints"}) {
+      if (study.locations.contains(key)) place = key;
+    }
+    throw study::StudyError(fmt::format("{}: {}", study.location(place), error.what()));
+  }
+}
+
 }  // namespace
 
 Problem problem_of(const study::Study& study) {
@@ -132,10 +147,10 @@ Problem problem_of(const study::Study& study) {
 
 std::vector<Observation> observations_of(const study::StudyDirectory& directory,
                                          const std::map<int, study::RunRecord>& final_records) {
-  const bool with_failures = analysis::any_completed(final_records);
+  const std::set<int> failures = analysis::failures_that_count(directory.plan, final_records);
   std::vector<Observation> observations;
   for (const auto& [run, record] : final_records) {
-    if (with_failures && analysis::has_failed(record)) {
+    if (failures.contains(run)) {
       const auto& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
       observations.push_back({planned.settings, false, {}});
     } else if (auto observation = observation_of(directory, record)) {
@@ -177,9 +192,9 @@ JudgeRun judge_of(const study::StudyDirectory& directory,
   };
 }
 
-std::optional<study::EarlyEnd> tell_progress(const study::StudyDirectory& directory, int run,
-                                             const study::ProgressPoint& latest) {
-  if (auto ended = study::tell_step(directory, run, latest)) return ended;
+std::optional<ToldEnd> tell_progress(const study::StudyDirectory& directory, int run,
+                                     const study::ProgressPoint& latest) {
+  if (auto ended = study::tell_step(directory, run, latest)) return ToldEnd{*ended, false};
   const auto records = study::final_records(study::read_journal(directory).records);
   const JudgeRun judge = judge_of(directory, records);
   if (!judge) return std::nullopt;
@@ -187,7 +202,7 @@ std::optional<study::EarlyEnd> tell_progress(const study::StudyDirectory& direct
   if (!end) return std::nullopt;
   study::tell_run(directory,
                   {run, study::RunStatus::kEndedEarly, end->reason, end->responses, end->bounds});
-  return end;
+  return ToldEnd{*std::move(end), true};
 }
 
 Problem open_problem(const study::StudyDirectory& directory,
@@ -199,6 +214,9 @@ Problem open_problem(const study::StudyDirectory& directory,
     if (ended) continue;
     const auto& settings = directory.plan.runs[static_cast<std::size_t>(run - 1)].settings;
     problem.region = problem.region.without(settings);
+  }
+  for (const auto& [run, record] : final_records) {
+    problem.tried.push_back(directory.plan.runs[static_cast<std::size_t>(run - 1)].settings);
   }
   if (!has_whole_plots(problem)) return problem;
   problem.cost.change = change_cost(directory.study, final_records);
@@ -230,19 +248,6 @@ study::Study search_study(const study::Study& study, int budget) {
   }
   return study::parse_study(text, study.file);
 }
-
-namespace {
-
-std::vector<Settings> start_of(const study::Study& study, const Problem& problem, int budget) {
-  try {
-    return start(problem, start_size(problem, budget));
-  } catch (const doe::DesignError& error) {
-    const char* key = study.locations.contains("constraints") ? "constraints" : "factors";
-    throw study::StudyError(fmt::format("{}: {}", study.location(key), error.what()));
-  }
-}
-
-}  // namespace
 
 study::Plan first_plan(const study::Study& study, int budget) {
   const Problem problem = problem_of(study);

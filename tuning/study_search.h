@@ -36,10 +36,16 @@ using JudgeRun = std::function<std::optional<study::EarlyEnd>(const study::Plann
 JudgeRun judge_of(const study::StudyDirectory& directory,
                   const std::map<int, study::RunRecord>& final_records);
 
-/// Keeps what a run that its user makes reports at a step. Where it is to be ended, that is
-/// recorded, and told: also to one who asks again. Throws like study::tell_run.
-std::optional<study::EarlyEnd> tell_progress(const study::StudyDirectory& directory, int run,
-                                             const study::ProgressPoint& latest);
+/// The end of a run that its user makes, and whether it was recorded now or before.
+struct ToldEnd {
+  study::EarlyEnd end;
+  bool recorded_now = false;
+};
+
+/// Keeps what such a run reports at a step. Where it is to be ended, that is recorded, and told:
+/// also to one who asks again. Throws like study::tell_run.
+std::optional<ToldEnd> tell_progress(const study::StudyDirectory& directory, int run,
+                                     const study::ProgressPoint& latest);
 
 /// The study's problem without the settings of runs that failed or were ended early: they are not
 /// proposed again. With hard-to-change factors, what is in place: the settings of the last run of

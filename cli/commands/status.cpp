@@ -96,7 +96,7 @@ std::string under_way_text(const analysis::Analysis& analysis) {
   if (runs.empty()) return "";
   const study::Study& study = analysis.directory->study;
   if (study.command.empty() && study.workload.empty())
-    return fmt::format("  told a step, without a result yet: {}\n", fmt::join(runs, ", "));
+    return fmt::format("  in progress, by `doetune tell --step`: {}\n", fmt::join(runs, ", "));
   return fmt::format("  started but not recorded: {}; `doetune run` recovers their results\n",
                      fmt::join(runs, ", "));
 }

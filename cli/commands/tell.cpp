@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
+
 #include "base/json_format.h"
 #include "cli/commands/commands.h"
 #include "cli/documents.h"
@@ -85,6 +88,18 @@ Told tell_end(const Options& options, const study::StudyDirectory& directory, in
   return {directory.path, run, std::string(study::run_status_name(told.status)), recorded, ""};
 }
 
+/// Without those whose value is infinite or not a number: a run that diverges reports nothing.
+std::vector<std::string> finite(std::vector<std::string> words) {
+  std::erase_if(words, [](const std::string& word) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals + 1 == word.size()) return false;
+    char* end = nullptr;
+    const double number = std::strtod(word.c_str() + equals + 1, &end);
+    return *end == '\0' && !std::isfinite(number);
+  });
+  return words;
+}
+
 /// What a run that is under way reports, and whether it is ended early.
 Told tell_step(const Options& options, const study::StudyDirectory& directory, int run,
                const std::vector<std::string>& words) {
@@ -94,10 +109,12 @@ Told tell_step(const Options& options, const study::StudyDirectory& directory, i
   const auto number = study::parse_number(step);
   if (!number)
     throw UsageError(fmt::format("--step: expected a number, such as 3, found '{}'", step));
-  const auto end = tuning::tell_progress(directory, run, {*number, responses_of(words)});
-  if (!end) return {directory.path, run, kGoesOn, false, ""};
+  if (words.empty())
+    throw UsageError("doetune tell: --step needs what is reported: RESPONSE=VALUE ...");
+  const auto told = tuning::tell_progress(directory, run, {*number, responses_of(finite(words))});
+  if (!told) return {directory.path, run, kGoesOn, false, ""};
   return {directory.path, run, std::string(study::run_status_name(study::RunStatus::kEndedEarly)),
-          true, end->reason};
+          told->recorded_now, told->end.reason};
 }
 
 void print(const Told& told) {

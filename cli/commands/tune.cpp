@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/failed_runs.h"
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "base/standard_streams.h"
@@ -208,16 +209,17 @@ int tune_directory(const Arguments& arguments, const Options& options,
     if (loop.interrupted()) return conclude_interrupted(directory, "tune");
     if (loop.gave_up()) {
       const auto records = study::final_records(study::read_journal(directory).records);
-      return fail(arguments,
-                  "Search stopped: no run has completed\n" + failures_text(directory, records),
-                  kRunsMissing);
+      const char* why =
+          analysis::any_completed(records) ? "a run has failed" : "no run has completed";
+      std::string failures = failures_text(directory, records);
+      while (failures.ends_with('\n')) failures.pop_back();
+      return fail(arguments, fmt::format("Search stopped: {}\n{}", why, failures), kRunsMissing);
     }
     print_message("The search ends: {}\n", loop.search().reason());
     if (confirmed && directory.plan.runs.size() == before) return *confirmed;
     if (limits.front) return conclude_front(directory, options.json());
     if (!loop.search().may_confirm(directory)) {
-      say_next(fmt::format("doetune confirm {}", study::shell_quoted(directory.path.string())));
-      return kDone;
+      return conclude_unconfirmed(directory, options.json());
     }
     confirmed = confirm_optimum(options, directory, loop.search().confirmations(directory), "tune");
     if (*confirmed != kNotConfirmed || loop.search().runs_left(directory) < 1) return *confirmed;

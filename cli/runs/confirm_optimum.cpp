@@ -221,11 +221,28 @@ int confirm_optimum(const Options& options, study::StudyDirectory& directory, in
   say_what_is_run(directory, validated, study::validation_runs(directory.plan, validated));
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
-  const bool interrupted =
+  const bool runs_left =
       runner::run_study(directory, run, *launcher, printer, interrupts).interrupted;
   printer.clear();
+  const bool interrupted = runs_left || interrupts.count() > 0;  // perhaps in the last run
   if (interrupted) return conclude_interrupted(directory, command);
   return conclude(directory, validated, options.json(), added);
+}
+
+int conclude_unconfirmed(const study::StudyDirectory& directory, bool json) {
+  const analysis::Analysis analysis = analysis::analyse(directory);
+  study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
+  const analysis::Verdict verdict = analysis::verdict(analysis);
+  if (json) {
+    print_json({analysis, verdict, 0});
+  } else {
+    print_verdict(verdict);
+    print_preference(analysis);
+  }
+  const bool confirmed = analysis::confirmation_of(analysis).has_value();
+  say_next(fmt::format("doetune {} {}", confirmed ? "report" : "confirm",
+                       study::shell_quoted(directory.path.string())));
+  return kDone;
 }
 
 json::Schema confirm_schema() {

@@ -14,4 +14,7 @@ namespace doetune::cli {
 int confirm_optimum(const Options& options, study::StudyDirectory& directory, int runs,
                     std::string_view command);
 
+/// The verdict without runs to confirm it, where a search has no means for them. Returns kDone.
+int conclude_unconfirmed(const study::StudyDirectory& directory, bool json);
+
 }  // namespace doetune::cli

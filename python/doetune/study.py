@@ -148,15 +148,15 @@ class Study:
         return _waiting(self._core.tell, number, values, "completed", "")
 
     def tell_step(self, run, step, responses):
-        """Keeps what a run that is under way would end with, by what it knows after so many steps: its responses,
-        or some of them; what is not finite tells nothing.
+        """Records the current estimate of a run that is under way of its final responses, or of some of them, after so
+        many steps. Values that are not finite are left out.
 
         Returns why the run is ended early, if the study's run.end_early asks for that: it is then recorded, and
         need not go on. Else None.
         """
         number = run.run if isinstance(run, Run) else run
         values = {name: float(value) for name, value in responses.items() if math.isfinite(value)}
-        return _waiting(self._core.tell_step, number, float(step), values) if values else None
+        return _waiting(self._core.tell_step, number, float(step), values)
 
     def confirm(self, runs=5):
         """Plans runs at the optimum, and as many at the baseline; next() gives them. Returns their numbers;

@@ -15,16 +15,16 @@ class Infeasible(Exception):
 
 
 class EndedEarly(Exception):
-    """Raised by report_progress where a run is ended: it is clearly worse than the best one. Let it pass."""
+    """Raised by report_progress where a run is ended: it is clearly worse than the best one. Do not catch it."""
 
 
 _under_way = contextvars.ContextVar("the run that doetune.tune makes", default=None)
 
 
 def report_progress(step, responses):
-    """In a function that doetune.tune calls: what it would return if it were to end after so many steps.
+    """In a function that doetune.tune calls: the current estimate of what it will return, after so many steps.
 
-    Does nothing elsewhere. Raises EndedEarly if the study's `run: {end_early: true}` ends the run, whose
+    Does nothing elsewhere, nor in threads and processes that the function starts. Raises EndedEarly if the study's `run: {end_early: true}` ends the run, whose
     return value is then ignored.
     """
     progress = _under_way.get()
@@ -144,7 +144,7 @@ class _Tuning:
         if isinstance(returned, dict):
             return returned
         if len(self._measured) != 1:
-            raise ValueError(f"the function returned {returned!r}; expected a dict of {', '.join(self._measured)}")
+            raise ValueError(f"found {returned!r}; expected a dict of {', '.join(self._measured)}")
         return {self._measured[0]: returned}
 
     def _responses_of(self, returned):

@@ -89,10 +89,8 @@ bool tell_run(const StudyDirectory& directory, const ToldRun& told) {
 std::optional<EarlyEnd> tell_step(const StudyDirectory& directory, int run,
                                   const ProgressPoint& latest) {
   check_told(directory, {run, RunStatus::kEndedEarly, "", latest.responses});
-  if (!std::isfinite(latest.step) || latest.responses.empty()) {
-    throw StudyError(
-        fmt::format("run {}: expected a finite step, and what is reported at it", run));
-  }
+  if (!std::isfinite(latest.step))
+    throw StudyError(fmt::format("run {}: expected a finite step", run));
   const auto records = final_records(read_journal(directory).records);
   int attempt = 1;
   if (const auto before = records.find(run); before != records.end()) {
@@ -102,7 +100,7 @@ std::optional<EarlyEnd> tell_step(const StudyDirectory& directory, int run,
     if (is_decided(record.status)) fail_recorded(record);
     attempt = record.attempt + 1;
   }
-  append_progress(directory.attempt(run, attempt), latest);
+  if (!latest.responses.empty()) append_progress(directory.attempt(run, attempt), latest);
   return std::nullopt;
 }
 

@@ -30,7 +30,7 @@ struct ToldRun {
 bool tell_run(const StudyDirectory& directory, const ToldRun& told);
 
 /// Keeps what a run that is under way reports at a step, as a program reports it by progress.jsonl.
-/// The record of a run that was ended early before; then nothing is kept. Throws like tell_run.
+/// The end of a run that was ended early before; then nothing is kept. Throws like tell_run.
 std::optional<EarlyEnd> tell_step(const StudyDirectory& directory, int run,
                                   const ProgressPoint& latest);
 

@@ -152,14 +152,52 @@ class Tune(CliCase):
         self.doetune("tune", "tune", "--budget", 24)
         self.assertEqual({row["attempt"] for row in self.rows() if row["status"] == "failed"}, {"4"})
 
+    def test_a_failed_repetition_condemns_no_configuration(self):
+        """The third run of the best configuration fails, for another reason than its settings."""
+        self.write_program("bench", BENCH.replace("error = random", """if (executors, batch) == (6, 8):
+    with open("best", "a+") as file:
+        file.write("x")
+        file.seek(0)
+        if len(file.read()) == 3:
+            sys.exit("connection reset by peer")
+error = random""", 1))
+        self.write("tune.yaml", STUDY.replace("runs: 2", "runs: 4"))
+        done = self.doetune("tune", "tune.yaml", "--budget", 26, expect=(0, 5))
+        best = [row for row in self.rows() if (row["executors"], row["batch"]) == ("6", "8")]
+        self.assertEqual([row["status"] for row in best].count("failed"), 1)
+        self.assertGreaterEqual(len(best), 4)
+        self.assertNotIn("this configuration cannot run:", done.stdout + done.stderr)
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(optimum["settings"], {"executors": 6, "batch": 8})
+
+    def test_a_level_whose_server_does_not_start_is_left(self):
+        self.write_program("bench", """#!/bin/sh
+awk -v batch=$1 'BEGIN { print "{\\"throughput\\": " 100 - (batch - 8) ^ 2 / 10 "}" }'
+""")
+        self.write_program("serve", "#!/bin/sh\n[ $1 != c ] || exit 1\ntouch ready-$1; exec sleep 100\n")
+        self.write("tune.yaml", """command: [./bench, "{batch}", "{kernel}"]
+factors:
+  batch: {low: 1, high: 16}
+  kernel: {levels: [a, b, c], hard_to_change: true}
+responses: {throughput: {goal: maximize}}
+run: {retries: 0, telemetry: 0, set_up: [./serve, "{kernel}"], ready: [test, -e, "ready-{kernel}"], ready_within: 20 s}
+confirm: {runs: 1}
+""")
+        self.doetune("tune", "tune.yaml", "--budget", 20, expect=(0, 5, 8))
+        tried = {row["whole_plot"] for row in self.rows() if row["kernel"] == "c"}
+        self.assertLessEqual(len(tried), 2, self.rows())
+
     def test_ctrl_c_ends_the_search_after_the_run(self):
         for runs in (2, 8):  # of the start, and after it, when no other run is planned
             search = subprocess.Popen([str(DOETUNE), "tune", "tune.yaml", "--budget", "24", "-o", f"after-{runs}"],
                                       cwd=self.directory, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                       text=True, env={**os.environ, "SLOW": "0.4"})
             journal = self.directory / f"after-{runs}/runs.jsonl"
+            self.addCleanup(search.wait)
+            self.addCleanup(search.kill)
             until = time.monotonic() + 60
-            while time.monotonic() < until and (not journal.exists() or journal.read_text().count('"status"') < runs):
+            while not journal.exists() or journal.read_text().count('"status"') < runs:
+                self.assertLess(time.monotonic(), until)
                 time.sleep(0.02)
             search.send_signal(signal.SIGINT)
             errors = search.communicate(timeout=60)[1]
@@ -190,9 +228,11 @@ confirm: {{runs: 1}}
             self.assertEqual(optimum["settings"]["kernel"], "c")
 
     def test_constraints_that_nothing_meets(self):
-        self.write("tune.yaml", STUDY + 'constraints: ["batch > 100"]\n')
-        for command in "tune", "next":
-            self.assertRegex(self.error_of(command, "tune.yaml", expect=3), r"tune.yaml:\d+:\d+: the constraints allow none")
+        for key, text in ("constraints", 'constraints: ["batch > 100"]'), ("forbidden", 'forbidden: [{batch: ">= 0"}]'):
+            self.write("tune.yaml", STUDY + text + "\n")
+            line = len((STUDY + text).splitlines())
+            for command in "tune", "next":
+                self.assertRegex(self.error_of(command, "tune.yaml", expect=3), rf"tune.yaml:{line}:\d+: the constraints allow none")
 
     def test_settings_that_never_run(self):
         self.touch("cannot")
@@ -229,11 +269,11 @@ confirm: {{runs: 1}}
         self.assertIn("gaussian-process", (self.directory / "flow/study.yaml").read_text())
 
     def test_a_limit_on_the_time(self):
-        """Of runs of at least 0.2 s, 4.8 s have time for 24 at most, four of which confirm."""
-        done = self.doetune("tune", "tune.yaml", "--budget", 60, "--time", "4.8 s", "--tolerance", 0,
+        """Of runs of at least 0.2 s, 10 s have time for 50 at most, four of which confirm."""
+        done = self.doetune("tune", "tune.yaml", "--budget", 80, "--time", "10 s", "--tolerance", 0,
                             env={"SLOW": "0.2"})
-        self.assertRegex(done.stderr, "The search ends: .* s of 4.8 s used; another run would leave too little for the confirmation")
-        self.assertLessEqual(len(self.rows()), 24)
+        self.assertRegex(done.stderr, "The search ends: .* s of 10 s used; another run would leave too little for the confirmation")
+        self.assertLessEqual(len(self.rows()), 50)
         self.assertIn("confirmation", {row["point_type"] for row in self.rows()})
         self.assertIn("--time: expected a time", self.error_of("tune", "tune", "--time", "soon", expect=2))
 
@@ -242,6 +282,10 @@ confirm: {{runs: 1}}
         self.assertRegex(done.stderr, r"The search ends: .* s of 0\.5 s used\n")
         self.assertEqual({row["point_type"] for row in self.rows()}, {"space-filling"})
         self.assertIn("Next: doetune confirm tune", done.stderr)
+        # Neither is anything confirmed beyond a limit that is used up, nor said without a document.
+        document = self.json_of("tune", "tune", "--time", "0.5 s")
+        self.assertEqual((document["runs_added"], document["status"]), (0, "UNCONFIRMED"))
+        self.assertEqual(document["settings"], json.loads((self.directory / "tune/optimum.json").read_text())["settings"])
 
     def test_small_budgets(self):
         done = self.doetune("tune", "tune.yaml", "--budget", 1)
@@ -276,9 +320,9 @@ confirm: {{runs: 1}}
         self.assertIn("no run has recorded the power", done.stderr)  # telemetry is off
         # Runs that are told of a GPU each use its time.
         self.write("gpus.yaml", STUDY.replace("run: {", "run: {gpus_per_run: 1, ") + "study: gpus\n")
-        done = self.doetune("tune", "gpus.yaml", "--gpus", "0,1", "--budget", 60, "--gpu-time", "4.8 s",
+        done = self.doetune("tune", "gpus.yaml", "--gpus", "0,1", "--budget", 80, "--gpu-time", "10 s", "--tolerance", 0,
                             env={"SLOW": "0.2"})
-        self.assertRegex(done.stderr, "of 4.8 s of GPU time used")
+        self.assertRegex(done.stderr, "of 10 s of GPU time used")
 
     def test_the_front_of_two_goals(self):
         """Throughput is best at 6 executors and a batch of 8, latency where both are 1: the front is between them."""
@@ -429,6 +473,7 @@ run: {end_early: {runs: 5}}
         # Who asks again, after an interruption perhaps, hears the same; it has no other end.
         again = self.tell(run, "--step", 1, "accuracy=0.1")
         self.assertEqual((again["status"], again["reason"]), ("ended_early", told["reason"]))
+        self.assertEqual((told["recorded"], again["recorded"]), (True, False))
         self.assertIn("already has another result, ended_early",
                       self.error_of("tell", "tune", "--run", run["run"], "accuracy=1", expect=3))
         following = self.json_of("next", "tune")["runs"][0]
@@ -442,13 +487,14 @@ run: {end_early: {runs: 5}}
         self.assertEqual(self.doetune("tell", "tune", "--run", 1, "--step", 1, "accuracy=-1e9").stdout.strip(),
                          "run 1 goes on")
         self.assertEqual(self.json_of("next", "tune")["runs"], [run])  # it has no result yet
-        self.assertIn("told a step, without a result yet: #1", self.doetune("status", "tune").stdout)
+        self.assertIn("in progress, by `doetune tell --step`: #1", self.doetune("status", "tune").stdout)
 
     def test_what_is_told_is_checked(self):
         self.json_of("next", "tune.yaml")
         tell = ["tell", "tune", "--run", 1, "--step"]
         self.assertIn("expected a number", self.error_of(*tell, "soon", "accuracy=1", expect=2))
-        self.assertIn("what is reported", self.error_of(*tell, 1, expect=3))
+        self.assertIn("what is reported", self.error_of(*tell, 1, expect=2))
+        self.assertEqual(self.json_of(*tell, 1, "accuracy=nan")["status"], "running")  # it diverges
         self.assertIn("did you mean 'accuracy'", self.error_of(*tell, 1, "acuracy=1", expect=3))
         self.assertIn("a run that goes on", self.error_of(*tell, 1, "accuracy=1", "--infeasible", expect=2))
         self.assertIn("expected a planned run", self.error_of("tell", "tune", "--run", 99, "--step", 1, "accuracy=1", expect=3))

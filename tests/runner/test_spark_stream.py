@@ -201,7 +201,7 @@ class ServedApplication(Streams):
             self.assertLess(responses["scheduling_delay"], 0.2 + 2 * responses["processing_time"])
         self.assertEqual(list(self.folder.glob("spark-*")), [])
         server.terminate()
-        server.wait()
+        server.wait(60)
         self.check_nothing_runs(server)
 
     def test_a_port_that_is_in_use(self):
