@@ -17,7 +17,9 @@
 namespace doetune::tuning {
 namespace {
 
-constexpr int kPatience = 3;  ///< proposals in a row with a small expected gain
+/// Proposals in a row with a small expected gain. One run gains little where several would gain
+/// more, and a model of few runs may be wrong: bench/tuning/stopping.py.
+constexpr int kPatience = 5;
 
 std::map<int, study::RunRecord> records_of(const study::StudyDirectory& directory) {
   return study::final_records(study::read_journal(directory).records);

@@ -45,7 +45,7 @@ def tune(function, study, *, directory=None, budget=None, tolerance=0.01, say=pr
 
     `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The
     search ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best,
-    three times in a row. With a
+    five times in a row. With a
     `directory` the same call goes on after an interruption, and makes failed runs again; otherwise the study is
     kept in a temporary one, which stays if the search is interrupted. Returns the study's optimum.
     """
