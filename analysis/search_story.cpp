@@ -1,8 +1,7 @@
 #include "analysis/search_story.h"
 
-#include <algorithm>
-
 #include "analysis/best_run.h"
+#include "analysis/failed_runs.h"
 
 namespace doetune::analysis {
 namespace {
@@ -18,10 +17,7 @@ Kind kind_of(const study::PlannedRun& run) {
 
 std::optional<SearchStory> search_story(const Analysis& analysis) {
   const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
-  const bool searched = std::any_of(runs.begin(), runs.end(), [](const auto& run) {
-    return run.type == doe::PointType::kProposed;
-  });
-  if (!searched || analysis.goals.empty()) return std::nullopt;
+  if (!is_search(analysis.directory->plan) || analysis.goals.empty()) return std::nullopt;
   SearchStory story;
   std::optional<BestRun> best;
   for (const study::PlannedRun& run : runs) {

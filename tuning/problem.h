@@ -46,8 +46,8 @@ struct Problem {
   std::uint64_t seed = 0;
   bool front = false;  ///< several goals without preference: their Pareto front is wanted
   RunCost cost = {};
-  std::vector<std::vector<double>> tried = {};  ///< settings of runs that ended in any way
-  int threads = 0;  ///< no result depends on it; 0: all hardware threads
+  std::vector<Settings> tried = {};  ///< settings of runs that ended in any way
+  int threads = 0;                   ///< no result depends on it; 0: all hardware threads
 };
 
 /// A run that has ended.

@@ -117,10 +117,9 @@ bool is_contradicted(const study::StudyDirectory& directory) {
 
 /// Whether a confirmation has been begun and not ended.
 bool is_pending(const study::StudyDirectory& directory) {
-  const auto records = records_of(directory);
-  const auto& runs = directory.plan.runs;
-  return std::any_of(runs.begin(), runs.end(), [&](const study::PlannedRun& run) {
-    return run.type == doe::PointType::kConfirmation && !records.contains(run.run);
+  const auto pending = pending_runs(directory, static_cast<int>(directory.plan.runs.size()));
+  return std::any_of(pending.begin(), pending.end(), [](const NextRun& next) {
+    return next.run.type == doe::PointType::kConfirmation;
   });
 }
 

@@ -20,8 +20,8 @@ namespace doetune::tuning {
 Problem problem_of(const study::Study& study);
 
 /// The completed and the infeasible runs with a final record, and those ended early, in the order
-/// of their numbers; those that validate, too: they are measurements like others. As soon as one
-/// has completed, those that failed (analysis/failed_runs.h) count as infeasible.
+/// of their numbers; those that validate, too: they are measurements like others. Failed runs are
+/// infeasible where they count (analysis::failures_that_count).
 std::vector<Observation> observations_of(const study::StudyDirectory& directory,
                                          const std::map<int, study::RunRecord>& final_records);
 

@@ -24,8 +24,8 @@ _under_way = contextvars.ContextVar("the run that doetune.tune makes", default=N
 def report_progress(step, responses):
     """In a function that doetune.tune calls: the current estimate of what it will return, after so many steps.
 
-    Does nothing elsewhere, nor in threads and processes that the function starts. Raises EndedEarly if the study's `run: {end_early: true}` ends the run, whose
-    return value is then ignored.
+    Does nothing elsewhere, nor in threads and processes that the function starts. Raises EndedEarly if the study's
+    `run: {end_early: true}` ends the run, whose return value is then ignored.
     """
     progress = _under_way.get()
     if progress is not None:
@@ -40,14 +40,14 @@ def tune(function, study, *, directory=None, budget=None, tolerance=0.01, say=pr
 
     The function returns a dict of the study's responses, or the number of the only one. It raises Infeasible
     where settings cannot run; running out of memory counts as that. Any other exception, and a response that
-    is missing or not a finite number, is a failed run. If all runs fail at the start, the third exception is
-    raised.
+    is missing or not a finite number, is a failed run; where none with the same settings has completed, these
+    count as settings that cannot run. If all runs fail at the start, the third exception is raised.
 
     `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The
     search ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best,
-    five times in a row. With a
-    `directory` the same call goes on after an interruption, and makes failed runs again; otherwise the study is
-    kept in a temporary one, which stays if the search is interrupted. Returns the study's optimum.
+    five times in a row. With a `directory` the same call goes on after an interruption, and makes failed runs
+    again; otherwise the study is kept in a temporary one, which stays if the search is interrupted. Returns the
+    study's optimum.
     """
     if not tolerance >= 0:
         raise ValueError(f"tolerance: expected a fraction of the best, found {tolerance}")
