@@ -34,16 +34,6 @@ const std::vector<double>& settings_of_run(const Analysis& analysis, int run) {
   return analysis.directory->plan.runs[static_cast<std::size_t>(run - 1)].settings;
 }
 
-bool keeps_held(const Analysis& analysis, int run) {
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    const auto held = analysis.hold.find(factors[f].name);
-    if (held == analysis.hold.end()) continue;
-    if (settings_of_run(analysis, run)[f] != held->second) return false;
-  }
-  return true;
-}
-
 std::optional<Score> score_of(const Analysis& analysis, const study::RunRecord& record) {
   Score score;
   for (const auto& [name, goal] : analysis.goals) {
@@ -65,6 +55,16 @@ bool is_better(const Score& score, const Score& than) {
 }
 
 }  // namespace
+
+bool keeps_held(const Analysis& analysis, int run) {
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const auto held = analysis.hold.find(factors[f].name);
+    if (held == analysis.hold.end()) continue;
+    if (settings_of_run(analysis, run)[f] != held->second) return false;
+  }
+  return true;
+}
 
 std::optional<BestRun> better_run(const Analysis& analysis, const std::optional<BestRun>& best,
                                   int run) {
@@ -98,7 +98,9 @@ Expected expected_at_optimum(const Analysis& analysis, const ResponseAnalysis& r
   const double level = 1 - 0.05 / ramps;
   if (confirmation) {
     for (const ConfirmedResponse& confirmed : confirmation->responses) {
-      if (confirmed.name != response.response.name || confirmed.runs < 2) continue;
+      const bool contradicted = !confirmed.agrees.value_or(true);
+      if (confirmed.name != response.response.name) continue;
+      if (confirmed.runs < 2 && !contradicted) continue;
       return {confirmed.measured.response(), confirmed.measured.prediction_interval(level)};
     }
   }
@@ -154,6 +156,12 @@ RunComparison compared(const Analysis& analysis, const study::RunRecord& record)
   return result;
 }
 
+/// Whether the confirmation runs contradict the prediction at the optimum.
+bool is_contradicted(const Analysis& analysis) {
+  const auto confirmation = confirmation_of(analysis);
+  return confirmation && confirmation->validation == Confirmation::Validation::kNotConfirmed;
+}
+
 /// Whether the optimum meets the limits, by its confirmation runs if they were made.
 bool optimum_meets_limits(const Analysis& analysis) {
   if (!analysis.optimum->feasible) return false;
@@ -187,26 +195,25 @@ std::optional<Preference> preference(const Analysis& analysis) {
           ? ""
           : fmt::format(" ({}{})", beside.expected, beside.intervals ? ", 95 %" : "");
   if (settings_of_run(analysis, best->run) == analysis.optimum->best.settings) {
-    result.reason = "It is a run of this configuration.";
+    result.reason = "It is a run of the optimum.";
   } else if (best->meets_limits != optimum_meets_limits(analysis)) {
     result.is_measured = best->meets_limits;
-    result.reason = best->meets_limits
-                        ? "Prefer it: it meets the limits, and this configuration does not."
-                        : "Prefer this configuration: the run misses a limit.";
+    result.reason = best->meets_limits ? "Prefer it: it meets the limits, and the optimum does not."
+                                       : "Prefer the optimum: the run misses a limit.";
   } else if (beside.better > 0 && beside.worse == 0) {
     result.is_measured = true;
     result.reason = fmt::format(
-        "Prefer it, and measure it again: it is better than single runs of this configuration are "
+        "Prefer it, and measure it again: it is better than single runs of the optimum are "
         "expected to be{}.",
         expected);
   } else if (beside.worse > 0 && beside.better == 0) {
-    result.reason = fmt::format(
-        "Prefer this configuration: its single runs are expected to be better{}.", expected);
+    result.reason =
+        fmt::format("Prefer the optimum: its single runs are expected to be better{}.", expected);
   } else {
     result.reason = fmt::format(
-        "Prefer this configuration: the run lies within the noise of its single runs{}, and the "
-        "best of many runs looks better than it is.",
-        expected);
+        "{}he run lies within the noise of its single runs{}, and the best of many runs looks "
+        "better than it is.",
+        is_contradicted(analysis) ? "T" : "Prefer the optimum: t", expected);
   }
   return result;
 }

@@ -13,6 +13,9 @@ struct BestRun {
   bool meets_limits = false;
 };
 
+/// Whether the factors that the answer holds (Analysis::hold) have these levels in a run.
+bool keeps_held(const Analysis& analysis, int run);
+
 /// The better of two runs, by violation of limits, then desirability, then the first response to
 /// maximize or minimize; `best` if `run` did not complete, lacks a response with a goal or has a
 /// held factor at another level.
@@ -30,7 +33,8 @@ std::optional<BestRun> best_measured_run(const Analysis& analysis);
 /// The measured run is preferred if its value of a ramp goal lies beyond [l, u] towards the goal,
 /// and none lies beyond it on the other side; if only the run meets all limits; and if there is no
 /// interval but the run is better than the prediction. Otherwise its lead is within the noise of
-/// single runs, and as the best of many it looks better than it is.
+/// single runs, and as the best of many it looks better than it is. An optimum that its
+/// confirmation runs contradict is not recommended either.
 struct Preference {
   BestRun run;
   bool is_measured = false;

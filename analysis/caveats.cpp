@@ -21,9 +21,9 @@ void add_run_caveats(const Analysis& analysis, std::vector<std::string>& caveats
                                   any_fit(analysis) ? ": the answer can still change" : ""));
   }
   if (runs.incomplete > 0) {
-    caveats.push_back(fmt::format("{} did not complete and {} left out of the fits; see Runs.",
-                                  count_of(runs.incomplete, "run"),
-                                  runs.incomplete == 1 ? "is" : "are"));
+    caveats.push_back(
+        fmt::format("{} did not complete and {} left out of the fits; see Runs in the report.",
+                    count_of(runs.incomplete, "run"), runs.incomplete == 1 ? "is" : "are"));
   }
   if (runs.ended_early > 0) {
     caveats.push_back(fmt::format(
@@ -60,8 +60,9 @@ void add_fallback_caveats(const Analysis& analysis, std::vector<std::string>& ca
     named[{response.fallback->model, response.fallback->reason}].push_back(response.response.name);
   }
   for (const auto& [fallback, responses] : named) {
-    caveats.push_back(fmt::format("Another model than planned is fitted to {} ({}): {}.",
-                                  listed(responses), fallback.first, fallback.second));
+    caveats.push_back(
+        fmt::format("A different model from the one planned is fitted to {} ({}): {}.",
+                    listed(responses), fallback.first, fallback.second));
   }
 }
 

@@ -159,7 +159,7 @@ void add_other_settings(const Analysis& analysis, std::vector<std::string>& cave
     return analysis.records.at(run).status == study::RunStatus::kInfeasible;
   });
   caveats.push_back(
-      fmt::format("Another configuration {}: {} ({}). The best one is now different and needs its "
+      fmt::format("Another configuration {}: {} ({}). The optimum has changed since and needs its "
                   "own confirmation runs.",
                   could_run ? "was run for confirmation" : "was the best but could not run",
                   settings_text(factors_of(analysis), last.settings), runs_text(last.runs)));
@@ -239,7 +239,7 @@ std::vector<std::string> confirmation_caveats(const Analysis& analysis,
                                   confirmation->missing == 1 ? "has" : "have"));
   } else if (confirmation->validation == Confirmation::Validation::kOpen) {
     caveats.push_back(confirmation->completed == 0
-                          ? "No confirmation run completed; see Runs."
+                          ? "No confirmation run completed; see Runs in the report."
                           : "The confirmation runs cannot validate the prediction: a response with "
                             "a goal has no error estimate, or was not measured.");
   }

@@ -138,7 +138,7 @@ void assess_prediction(const ResponseAnalysis& response, std::vector<Finding>& f
                      fmt::format("Predicted R² ({}) is more than 0.2 below adjusted R² ({}): the "
                                  "model overfits single runs",
                                  r2_text(*fit.predicted_r2), r2_text(*fit.adjusted_r2)),
-                     "look at influential runs below, or fit fewer terms"});
+                     "look at the influential runs, or fit fewer terms"});
   }
   if (fit.adequate_precision && *fit.adequate_precision < kMinPrecision) {
     found.push_back({Weight::kGrave,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/failed_runs.h"
 #include "analysis/fitted_runs.h"
 #include "analysis/format.h"
 #include "analysis/limit_confidence.h"
@@ -97,7 +98,7 @@ std::string doubt_text(const Analysis& analysis) {
                                  chance_text(limit->wanted)));
   }
   if (missed.empty()) return "";
-  return fmt::format(" This is less than the confidence wanted for {}{}.", listed(missed),
+  return fmt::format(" The confidence wanted is not reached for {}{}.", listed(missed),
                      analysis.optimum->best.doubt > 0 ? "; no configuration comes nearer" : "");
 }
 
@@ -129,7 +130,7 @@ std::string measured_headline(const Analysis& analysis) {
 std::string fallback_sentence(const Analysis& analysis) {
   for (const ResponseAnalysis& response : analysis.responses) {
     if (!response.fallback || !analysis.goals.contains(response.response.name)) continue;
-    return fmt::format(" This rests on another model than planned ({}), because {}.",
+    return fmt::format(" This rests on a different model from the one planned ({}), because {}.",
                        response.fallback->model, response.fallback->reason);
   }
   return "";
@@ -140,14 +141,14 @@ std::string optimum_headline(const Analysis& analysis) {
   if (!optimum.feasible) {
     const std::vector<std::string> missed = missed_limits(analysis);
     return fmt::format(
-        "No configuration is predicted to meet every goal; the one below comes nearest{}.",
+        "No configuration is predicted to meet every goal; the one proposed comes nearest{}.",
         missed.empty() ? "" : " and misses " + listed(missed));
   }
   const std::vector<std::string> out_of_reach = ends_out_of_reach(analysis);
   if (!out_of_reach.empty()) {
-    return fmt::format("No configuration is predicted to reach {}{}; the one below comes nearest.",
-                       listed(out_of_reach),
-                       analysis.goals.size() > 1 ? " together with the other goals" : "");
+    return fmt::format(
+        "No configuration is predicted to reach {}{}; the one proposed comes nearest.",
+        listed(out_of_reach), analysis.goals.size() > 1 ? " together with the other goals" : "");
   }
   if (analysis.details && analysis.details->indifferent) {
     return fmt::format(
@@ -157,9 +158,11 @@ std::string optimum_headline(const Analysis& analysis) {
   }
   const std::vector<std::string> limited = limited_responses(analysis);
   const std::string best = best_of_ramps(analysis);
+  const bool searched = is_search(analysis.directory->plan);
   const std::string subject = is_at_today(analysis)
                                   ? "The baseline is already the configuration that is"
-                                  : "This configuration is";
+                              : searched ? "Of the configurations that were run, this one is"
+                                         : "This configuration is";
   const std::string more = doubt_text(analysis) + completion_text(analysis);
   if (limited.empty()) return fmt::format("{} predicted to give {}.{}", subject, best, more);
   std::string text = best.empty() ? fmt::format("{} predicted to meet {} on average", subject,
@@ -202,14 +205,14 @@ std::string predicted_headline(const Analysis& analysis) {
     if (analysis.records.empty()) {
       return "No run has completed yet, so nothing can be predicted.";
     }
-    return fmt::format("None of {} that {} tried has completed. {}.",
+    return fmt::format("{} {} tried, and none has completed. {}.",
                        count_of(static_cast<int>(analysis.records.size()), "run"),
                        analysis.records.size() == 1 ? "was" : "were",
                        capitalised(runs_by_end(analysis.records).front().what));
   }
   if (!has_goal(analysis)) {
     return "The surfaces are fitted, but the study sets no goal, so there is no optimum. Explore "
-           "the surfaces below, or give a response a goal.";
+           "the surfaces, or give a response a goal.";
   }
   if (!analysis.optimum) {
     return "There is no optimum: " +

@@ -31,9 +31,11 @@ NextStep next_of_partial(const Analysis& analysis) {
   const study::Study& study = analysis.directory->study;
   const FittedRuns runs(analysis);
   const bool in_vain = analysis.completed() == 0 && !analysis.records.empty();
-  if (in_vain && !(study.command.empty() && study.workload.empty())) {
+  if (in_vain && study.has_program()) {
     return {command(analysis, "check"), "makes one run and shows what it prints"};
   }
+  if (runs.missing > 0 && !study.has_program())
+    return {command(analysis, "next"), "says which run to make"};
   if (runs.missing > 0) return {command(analysis, "run"), "makes the runs that are missing"};
   if (analysis.measured) {
     return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
@@ -93,11 +95,11 @@ NextStep next_of_unconfirmed(const Analysis& analysis,
     return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
             "adds runs, which show whether other configurations are better"};
   }
-  const study::Study& study = analysis.directory->study;
-  if (study.command.empty() && study.workload.empty()) {
-    return {"", "run this configuration again and compare with the range of the next run"};
-  }
-  return {command(analysis, "confirm"), "runs this configuration again to validate the prediction"};
+  const char* what = analysis.directory->study.has_program()
+                         ? "runs this configuration again to validate the prediction"
+                         : "says how often to run this configuration again, to validate the "
+                           "prediction";
+  return {command(analysis, "confirm"), what};
 }
 
 /// Suggests more runs if a measured mean meets its limit but its interval does not.
@@ -124,7 +126,7 @@ NextStep next_of_inconclusive(const Analysis& analysis, const Confirmation& conf
       break;
   }
   return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-          "adds runs, so that the surfaces predict more closely"};
+          "adds runs, so that the surfaces predict more precisely"};
 }
 
 NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {

@@ -2,6 +2,7 @@
 
 #include "analysis/best_run.h"
 #include "analysis/failed_runs.h"
+#include "study/directory/search_state.h"
 
 namespace doetune::analysis {
 namespace {
@@ -19,6 +20,7 @@ std::optional<SearchStory> search_story(const Analysis& analysis) {
   const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
   if (!is_search(analysis.directory->plan) || analysis.goals.empty()) return std::nullopt;
   SearchStory story;
+  story.end = study::read_search_state(analysis.directory->path).end;
   std::optional<BestRun> best;
   for (const study::PlannedRun& run : runs) {
     const Kind kind = kind_of(run);

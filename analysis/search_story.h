@@ -23,6 +23,7 @@ struct SearchStory {
   /// By run, from 1: the best_measured_run up to it; empty before one meets all limits. Runs that
   /// validate do not take part.
   std::vector<std::optional<int>> best_so_far;
+  std::string end;  ///< why it ended, as a clause; empty while it goes on
 };
 
 /// Empty unless runs were proposed by a search and a response has a goal.

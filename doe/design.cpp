@@ -70,7 +70,7 @@ constexpr std::array kDesignTypes{
                "Meyer & Nachtsheim (1995), coordinate exchange", a_optimal, kOptimalOptions},
     DesignType{"compound-optimal", "a compromise of two criteria, D and I or D and A, weighted",
                "Atkinson, Donev & Tobias (2007), ch. 21", compound_optimal, kCompoundOptions},
-    DesignType{"g-optimal", "the smallest largest prediction variance, with a proven bound",
+    DesignType{"g-optimal", "the smallest worst-case prediction variance, with a proven bound",
                "Kiefer & Wolfowitz (1960); by smooth maxima, Charalambous (1979)", g_optimal,
                "runs center_runs replicates starts time_limit"},
     DesignType{

@@ -26,6 +26,29 @@ template <>
 inline constexpr std::array<std::string_view, 6> kWords<TransformType>{
     "none", "log", "sqrt", "inverse", "logit", "box-cox"};
 
+/// Whether a response of y has a transformed value.
+constexpr bool has_value(TransformType transform, double y) {
+  switch (transform) {
+    case TransformType::kNone:
+      return true;
+    case TransformType::kSqrt:
+      return y >= 0;
+    case TransformType::kLogit:
+      return y > 0 && y < 1;
+    case TransformType::kLog:
+    case TransformType::kInverse:
+    case TransformType::kPower:
+      break;
+  }
+  return y > 0;
+}
+
+/// Those that have one, in words.
+constexpr std::string_view domain_of(TransformType transform) {
+  if (transform == TransformType::kLogit) return "fractions between 0 and 1";
+  return transform == TransformType::kSqrt ? "responses of at least 0" : "positive responses";
+}
+
 /// What is fitted: the terms of the model, the best predicting surface, a Gaussian process, or a
 /// parametric model.
 enum class SurfaceType {

@@ -25,6 +25,7 @@
 #include "study/argument_template.h"
 #include "study/directory/journal.h"
 #include "study/directory/results.h"
+#include "study/directory/search_state.h"
 #include "study/directory/tell.h"
 #include "tuning/answer.h"
 #include "tuning/search.h"
@@ -245,14 +246,17 @@ class Study {
   }
 
   static Study searched(const Path& path, const std::string& text, const Path& file,
-                        std::optional<int> budget) {
+                        std::optional<int> budget, std::optional<double> tolerance) {
     const study::Study study = study::parse_study(text, file);
     if (study::is_study_directory(path)) {
       tuning::check_same_study(study::open_directory(path), study);
-      return Study(path);
+    } else {
+      tuning::create_search(path, study, budget.value_or(tuning::default_budget(study)));
     }
-    tuning::create_search(path, study, budget.value_or(tuning::default_budget(study)));
-    return Study(path);
+    Study searched(path);
+    searched.budget_ = budget;
+    searched.tolerance_ = tolerance;
+    return searched;
   }
 
   const Path& path() const { return path_; }
@@ -294,19 +298,26 @@ class Study {
   }
 
   nb::list next(int batch) const {
-    std::vector<tuning::NextRun> runs;
+    tuning::NextRuns next;
     {
       const nb::gil_scoped_release others_run;
       study::StudyDirectory directory = open();
-      runs = tuning::next_planned_runs(directory, batch);
+      study::SearchState given = study::read_search_state(directory.path);
+      given.budget = budget_.value_or(given.budget);
+      given.tolerance = tolerance_.value_or(given.tolerance);
+      const auto limits = tuning::search_limits(directory.study, given);
+      next = tuning::next_of_search(directory, limits, batch);
     }
-    return next_list(factors_, runs);
+    return next_list(factors_, next.runs);
   }
 
+  /// Why the search ended; empty while it goes on.
+  std::string end() const { return study::read_search_state(path_).end; }
+
   bool tell(int run, const std::map<std::string, double>& responses, const std::string& status,
-            const std::string& reason) const {
+            const std::string& reason, bool correct) const {
     const auto ended = study::run_status_from_name(status);
-    return study::tell_run(open(), {run, ended.value(), reason, responses});
+    return study::tell_run(open(), {run, ended.value(), reason, responses, {}, correct});
   }
 
   /// Why the run is ended early; empty if it goes on.
@@ -328,39 +339,10 @@ class Study {
   study::StudyDirectory open() const { return study::open_directory(path_); }
 
   Path path_;
+  std::optional<int> budget_;        ///< if not given, as before
+  std::optional<double> tolerance_;  ///< the same
   std::string name_;
   std::vector<doe::Factor> factors_;
-};
-
-/// The steps of a search in a study directory.
-class Search {
- public:
-  Search(const Path& path, int budget, double tolerance)
-      : directory_(study::open_directory(path)),
-        limits_(tuning::search_limits(directory_.study, budget, tolerance)),
-        search_(directory_, limits_) {}
-
-  /// Runs of the plan that have not been made, else proposals; empty at the end.
-  nb::list next(int batch) {
-    std::vector<tuning::NextRun> runs;
-    {
-      const nb::gil_scoped_release others_run;
-      directory_ = study::open_directory(directory_.path);
-      runs = tuning::pending_runs(directory_, batch);
-      if (runs.empty()) runs = search_.propose(directory_, batch);
-    }
-    return next_list(directory_.study.factors, runs);
-  }
-
-  int runs_left() const { return search_.runs_left(directory_); }
-  bool may_confirm() const { return search_.may_confirm(directory_); }
-  int confirmations() const { return search_.confirmations(directory_); }
-  const std::string& reason() const { return search_.reason(); }
-
- private:
-  study::StudyDirectory directory_;
-  tuning::SearchLimits limits_;
-  tuning::Search search_;
 };
 
 /// A search of which nothing is on disk: its user keeps the runs.
@@ -430,15 +412,16 @@ NB_MODULE(_core, module) {
   nb::class_<Study>(module, "Study")
       .def(nb::init<Path>(), "path"_a)
       .def_static("planned", &Study::planned, "path"_a, "text"_a, "file"_a)
-      .def_static("searched", &Study::searched, "path"_a, "text"_a, "file"_a,
-                  "budget"_a = nb::none())
+      .def_static("searched", &Study::searched, "path"_a, "text"_a, "file"_a, "budget"_a,
+                  "tolerance"_a)
       .def_prop_ro("path", &Study::path)
       .def_prop_ro("name", &Study::name)
       .def_prop_ro("factors", &Study::factors)
       .def("responses", &Study::responses, "derived_too"_a)
       .def("runs", &Study::runs)
       .def("next", &Study::next, "batch"_a)
-      .def("tell", &Study::tell, "run"_a, "responses"_a, "status"_a, "reason"_a)
+      .def_prop_ro("end", &Study::end)
+      .def("tell", &Study::tell, "run"_a, "responses"_a, "status"_a, "reason"_a, "correct"_a)
       .def("tell_step", &Study::tell_step, "run"_a, "step"_a, "responses"_a)
       .def("confirm", &Study::confirm, "runs"_a);
   nb::class_<Fitted>(module, "Fitted")
@@ -453,13 +436,6 @@ NB_MODULE(_core, module) {
       .def("predict", &Fitted::predict, "rows"_a)
       .def("figures", &Fitted::figures)
       .def("report", &Fitted::report);
-  nb::class_<Search>(module, "Search")
-      .def(nb::init<Path, int, double>(), "path"_a, "budget"_a, "tolerance"_a)
-      .def("next", &Search::next, "batch"_a)
-      .def_prop_ro("runs_left", &Search::runs_left)
-      .def_prop_ro("may_confirm", &Search::may_confirm)
-      .def_prop_ro("confirmations", &Search::confirmations)
-      .def_prop_ro("reason", &Search::reason);
   nb::class_<Problem>(module, "Problem")
       .def(nb::init<std::string>(), "text"_a)
       .def("add", &Problem::add, "settings"_a, "completed"_a, "values"_a)

@@ -145,7 +145,7 @@ class Reader {
                              : read_varied(entry.first, entry.second);
     }
     if (study_.factors.empty()) {
-      fail(factors, "factors: a study needs a factor beside the one that is searched");
+      fail(factors, "factors: a study needs a factor besides the one with search: largest");
     }
   }
 
@@ -158,8 +158,9 @@ class Reader {
 
   void read_search(const YAML::Node& key, const YAML::Node& node) {
     if (study_.search) {
-      fail(node["search"], fmt::format("factor '{}': only one factor can be searched, and '{}' is",
-                                       key.Scalar(), study_.search->load.name));
+      fail(node["search"],
+           fmt::format("factor '{}': only one factor can have search: largest, and '{}' has it",
+                       key.Scalar(), study_.search->load.name));
     }
     study_.search = read_load_search(key.Scalar(), node, file_);
     names_.erase(key.Scalar());  // it is a response too

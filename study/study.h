@@ -106,6 +106,9 @@ struct Study {
   /// is absent.
   std::string location(const std::string& key) const;
 
+  /// Whether doetune can make the runs; if not, the user makes them (`doetune next`, `tell`).
+  bool has_program() const { return !command.empty() || !workload.empty(); }
+
   const Response* find_response(const std::string& name) const;
   std::vector<std::string> factor_names() const;
   std::map<std::string, double> capacities() const;  ///< of the responses that have one

@@ -74,28 +74,13 @@ Transform transform_from_name(std::string_view name) {
   return {*kind, 1};
 }
 
-bool has_value(const Transform& transform, double y) {
-  switch (transform.kind) {
-    case Kind::kNone:
-      return true;
-    case Kind::kSqrt:
-      return y >= 0;
-    case Kind::kLogit:
-      return y > 0 && y < 1;
-    case Kind::kLog:
-    case Kind::kInverse:
-    case Kind::kPower:
-      break;
-  }
-  return y > 0;
-}
+bool has_value(const Transform& transform, double y) { return doe::has_value(transform.kind, y); }
 
 double transformed(const Transform& transform, double y) {
   if (!has_value(transform, y)) {
-    throw std::domain_error(fmt::format(
-        "transform '{}' is not defined for a response of {}: it needs {}",
-        transform_name(transform), y,
-        transform.kind == Kind::kLogit ? "fractions between 0 and 1" : "positive responses"));
+    throw std::domain_error(
+        fmt::format("transform '{}' is not defined for a response of {}: it needs {}",
+                    transform_name(transform), y, doe::domain_of(transform.kind)));
   }
   return value_of(transform, y);
 }

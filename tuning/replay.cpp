@@ -220,6 +220,7 @@ Replayed replay(const RecordedSystem& system, const ReplayOptions& options) {
       budget.worth[own] = search.worth_after(budget.runs);
     }
     replayed.runs_to_best[own] = search.runs_to_best();
+    if (options.on_search) options.on_search();
   });
   return replayed;
 }

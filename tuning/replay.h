@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,6 +61,7 @@ struct ReplayOptions {
   double noise = 0;
   int batch = 1;
   int threads = 0;  ///< the result does not depend on it; 0: all hardware threads
+  std::function<void()> on_search = {};  ///< called by these threads at the end of each search
 };
 
 /// The worth of what was recommended, search by search; 0 where nothing was.

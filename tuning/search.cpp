@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analysis/confirmation.h"
 #include "analysis/format.h"
@@ -12,6 +13,7 @@
 #include "study/error.h"
 #include "study/experimental_region.h"
 #include "surfaces/optimum.h"
+#include "tuning/start.h"
 #include "tuning/study_search.h"
 
 namespace doetune::tuning {
@@ -20,6 +22,8 @@ namespace {
 /// Proposals in a row with a small expected gain. One run gains little where several would gain
 /// more, and a model of few runs may be wrong: bench/tuning/stopping.py.
 constexpr int kPatience = 5;
+
+constexpr double kNothing = 0.0005;  ///< a gain that would be shown as 0.0 %
 
 std::map<int, study::RunRecord> records_of(const study::StudyDirectory& directory) {
   return study::final_records(study::read_journal(directory).records);
@@ -108,11 +112,48 @@ int payable(const Resource& resource, double each, const SearchLimits& limits) {
   return static_cast<int>(std::clamp(runs, 1.0, static_cast<double>(limits.confirmations)));
 }
 
-/// Whether the confirmation runs contradict the prediction.
+/// Whether no goal has varied, in the start and as many runs after it as a search is patient.
+bool measured_the_same(const study::StudyDirectory& directory) {
+  const Problem problem = problem_of(directory.study);
+  std::vector<Observation> completed = observations_of(directory, records_of(directory));
+  std::erase_if(completed, [](const auto& run) { return !run.completed || run.ended_early(); });
+  const int enough = start_size(problem, default_budget(directory.study)) + kPatience;
+  if (static_cast<int>(completed.size()) < enough) return false;
+  for (const Objective& objective : problem.objectives) {
+    if (objective.goal.is_limit()) continue;
+    std::set<double> values;
+    for (const Observation& run : completed) {
+      const auto value = run.values.find(objective.name);
+      if (value == run.values.end()) return false;
+      values.insert(value->second);
+    }
+    if (values.size() > 1) return false;
+  }
+  return true;
+}
+
+study::SearchState with_limits(study::SearchState state, const SearchLimits& limits) {
+  state.budget = limits.budget;
+  state.tolerance = limits.tolerance;
+  state.seconds = limits.seconds;
+  state.gpu_seconds = limits.gpu_seconds;
+  state.joules = limits.joules;
+  state.front = limits.front;
+  return state;
+}
+
+/// Whether there are confirmation runs of the optimum, and they contradict the prediction.
 bool is_contradicted(const study::StudyDirectory& directory) {
   const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
   return confirmation &&
          confirmation->validation == analysis::Confirmation::Validation::kNotConfirmed;
+}
+
+/// Whether there are, and they do not.
+bool is_borne_out(const study::StudyDirectory& directory) {
+  const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
+  return confirmation &&
+         confirmation->validation != analysis::Confirmation::Validation::kNotConfirmed;
 }
 
 /// Whether a confirmation has been begun and not ended.
@@ -142,12 +183,17 @@ int default_batch(const study::Study& study, int jobs) {
   return plots ? jobs * kRunsOfPlot : jobs;
 }
 
-SearchLimits search_limits(const study::Study& study, int budget, double tolerance) {
+SearchLimits search_limits(const study::Study& study, const study::SearchState& given) {
+  const int budget = given.budget > 0 ? given.budget : default_budget(study);
   const int settings = surfaces::baseline_of(study.factors) ? 2 : 1;
   const int confirmations = std::min(study.confirmation_runs, budget / (4 * settings));
   SearchLimits limits;
   limits.budget = budget;
-  limits.tolerance = tolerance;
+  limits.tolerance = given.tolerance >= 0 ? given.tolerance : kTolerance;
+  limits.seconds = given.seconds;
+  limits.gpu_seconds = given.gpu_seconds;
+  limits.joules = given.joules;
+  limits.front = given.front;
   limits.confirmations = confirmations;
   limits.validating = settings * confirmations;
   return limits;
@@ -157,7 +203,11 @@ study::StudyDirectory create_search(const std::filesystem::path& path, const stu
                                     int budget, const PlanCheck& check) {
   const study::Plan plan = first_plan(study, budget);
   if (check) check(plan);
-  return study::create_directory(path, search_study(study, budget), plan, false);
+  auto directory = study::create_directory(path, search_study(study, budget), plan, false);
+  study::SearchState state;
+  state.budget = budget;
+  study::write_search_state(path, state);
+  return directory;
 }
 
 void check_same_study(const study::StudyDirectory& directory, const study::Study& study) {
@@ -174,7 +224,7 @@ void check_same_study(const study::StudyDirectory& directory, const study::Study
       const auto one = there.find(key), other = wanted.find(key);
       if (one != there.end() && other != wanted.end() && one->second == other->second) continue;
       throw study::StudyError(fmt::format(
-          "{}: {} is not that of the study in {}: search in another directory, or remove that one",
+          "{}: {} differs from that of the study in {}: use another directory, or remove that one",
           study.location(key), key, directory.path.string()));
     }
   }
@@ -188,15 +238,6 @@ std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int mo
     if (!records.contains(run.run)) pending.push_back({run});
   }
   return pending;
-}
-
-std::vector<NextRun> next_planned_runs(study::StudyDirectory& directory, int batch, bool front) {
-  const auto pending = pending_runs(directory, batch);
-  if (!pending.empty()) return pending;
-  const auto records = records_of(directory);
-  Problem problem = open_problem(directory, records);
-  problem.front = front;
-  return planned(directory, next_runs(problem, observations_of(directory, records), batch));
 }
 
 std::vector<int> plan_confirmation(study::StudyDirectory& directory, int runs) {
@@ -214,10 +255,13 @@ std::vector<int> plan_confirmation(study::StudyDirectory& directory, int runs) {
 }
 
 Search::Search(const study::StudyDirectory& directory, const SearchLimits& limits)
-    : limits_(limits) {
+    : limits_(limits), state_(with_limits(study::read_search_state(directory.path), limits)) {
+  study::write_search_state(directory.path, state_);
+  if (state_.end.empty()) return;
   // A search that ended once needs no more proof that little is to be gained, unless what it
   // predicted proved wrong.
-  if (is_confirming(directory) && !is_contradicted(directory)) small_gains_ = kPatience - 1;
+  state_.small_gains = is_contradicted(directory) ? 0 : kPatience - 1;
+  state_.end.clear();
 }
 
 int Search::runs_left(const study::StudyDirectory& directory) const {
@@ -227,20 +271,27 @@ int Search::runs_left(const study::StudyDirectory& directory) const {
 std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch) {
   const int left = runs_left(directory);
   if (left < 1) {
-    const char* rest = limits_.validating > 0 ? "; the rest is for the confirmation" : "";
-    return ends(fmt::format("{} of {} runs are made{}", directory.plan.runs.size(), limits_.budget,
-                            left < 0 ? "" : rest));
+    const char* rest = limits_.validating > 0 ? "; the rest are reserved for the confirmation" : "";
+    return ends(directory, fmt::format("{} of {} runs have been made{}", directory.plan.runs.size(),
+                                       limits_.budget, left < 0 ? "" : rest));
   }
-  if (const auto reason = used_up(directory, std::min(left, batch))) return ends(*reason);
+  if (const auto reason = used_up(directory, std::min(left, batch)))
+    return ends(directory, *reason);
+  if (limits_.tolerance > 0 && measured_the_same(directory))
+    return ends(directory, "all completed runs have given the same result");
   const std::vector<Proposal> proposed = proposals(directory, std::min(left, batch));
-  if (proposed.empty()) return ends("every configuration has been tried");
+  if (proposed.empty()) return ends(directory, "every configuration has been tried");
   const auto gain = proposed.front().gain;
   const bool small = gain && *gain < limits_.tolerance;
-  if (!small || !proposed.front().untried) small_gains_ = small ? small_gains_ + 1 : 0;
-  if (small_gains_ >= kPatience) {
-    return ends(fmt::format("another run is expected to gain only {:.1f} %", 100 * *gain));
+  if (!small || !proposed.front().untried) state_.small_gains = small ? state_.small_gains + 1 : 0;
+  if (state_.small_gains >= kPatience) {
+    const std::string little =
+        *gain < kNothing ? "nothing" : fmt::format("only {:.1f} %", 100 * *gain);
+    return ends(directory, "another run is expected to gain " + little);
   }
-  return planned(directory, proposed);
+  auto runs = planned(directory, proposed);
+  study::write_search_state(directory.path, state_);
+  return runs;
 }
 
 std::vector<Proposal> Search::proposals(const study::StudyDirectory& directory, int batch) const {
@@ -297,9 +348,26 @@ bool Search::may_confirm(const study::StudyDirectory& directory) const {
   return runs_left(directory) >= 0 || is_confirming(directory);
 }
 
-std::vector<NextRun> Search::ends(std::string reason) {
-  reason_ = std::move(reason);
+std::vector<NextRun> Search::ends(const study::StudyDirectory& directory, std::string reason) {
+  state_.end = std::move(reason);
+  study::write_search_state(directory.path, state_);
   return {};
+}
+
+NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& limits, int batch) {
+  const study::SearchState before = study::read_search_state(directory.path);
+  const study::SearchState now = with_limits(before, limits);
+  study::write_search_state(directory.path, now);
+  if (auto pending = pending_runs(directory, batch); !pending.empty())
+    return {std::move(pending), now.end};
+  if (!now.end.empty() && now == before && is_borne_out(directory)) return {{}, now.end};
+  Search search(directory, limits);
+  if (auto proposed = search.propose(directory, batch); !proposed.empty())
+    return {std::move(proposed), ""};
+  const int confirmations = limits.front ? 0 : search.confirmations(directory);
+  if (confirmations > 0 && search.runs_left(directory) >= 0)
+    plan_confirmation(directory, confirmations);
+  return {pending_runs(directory, batch), search.reason()};
 }
 
 }  // namespace doetune::tuning

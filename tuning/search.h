@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "study/directory/directory.h"
+#include "study/directory/search_state.h"
 #include "study/run_record.h"
 #include "tuning/proposal.h"
 
@@ -44,7 +45,11 @@ int default_budget(const study::Study& study);
 constexpr int kRunsOfPlot = 4;
 int default_batch(const study::Study& study, int jobs);
 
-SearchLimits search_limits(const study::Study& study, int budget, double tolerance);
+/// The smallest expected gain that is worth a run if none is given.
+constexpr double kTolerance = 0.01;
+
+/// The limits that were given; the defaults for those that were not.
+SearchLimits search_limits(const study::Study& study, const study::SearchState& given);
 
 /// Throws if runs of this plan cannot be executed.
 using PlanCheck = std::function<void(const study::Plan&)>;
@@ -61,16 +66,13 @@ void check_same_study(const study::StudyDirectory& directory, const study::Study
 /// Runs of the plan that have no record yet, at most `most`.
 std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int most);
 
-/// The runs to make next, at most `batch`: pending_runs(); without any, proposals, which are
-/// appended to the plan. Empty once every configuration has been tried. `front`: see Problem.
-std::vector<NextRun> next_planned_runs(study::StudyDirectory& directory, int batch,
-                                       bool front = false);
-
 /// Appends runs to the plan until there are `runs` at the optimum, and as many at the baseline if
 /// it may be run. Returns the numbers of all of them; empty if no settings meet the goals.
 std::vector<int> plan_confirmation(study::StudyDirectory& directory, int runs);
 
-/// Proposes runs until the limits are reached, or little more is to be gained.
+/// Proposes runs until the limits are reached, or little more is to be gained. The limits, and how
+/// far it is, are kept in the directory: a search that is interrupted goes on as if it had not
+/// been.
 class Search {
  public:
   Search(const study::StudyDirectory& directory, const SearchLimits& limits);
@@ -80,8 +82,9 @@ class Search {
 
   /// Appends the next runs to the plan, at most `batch`, and of at most `jobs` whole plots. Empty
   /// if the search ends: five times in a row a run was expected to gain less than the tolerance,
-  /// every configuration has been tried, no run is left, or, as runs take on average, no time, GPU
-  /// time or energy but for the confirmation. All runs of the plan must have been made. After a
+  /// the start and five runs more have all measured the same (unless the tolerance is 0), every
+  /// configuration has been tried, no run is left, or, as runs take on average, no time, GPU time
+  /// or energy but for the confirmation. All runs of the plan must have been made. After a
   /// confirmation one such gain is enough, unless the runs there contradicted the prediction.
   std::vector<NextRun> propose(study::StudyDirectory& directory, int batch);
 
@@ -94,18 +97,29 @@ class Search {
   int confirmations(const study::StudyDirectory& directory) const;
 
   /// Why the search ended, as a clause.
-  const std::string& reason() const { return reason_; }
+  const std::string& reason() const { return state_.end; }
 
  private:
-  std::vector<NextRun> ends(std::string reason);
+  std::vector<NextRun> ends(const study::StudyDirectory& directory, std::string reason);
   std::vector<Proposal> proposals(const study::StudyDirectory& directory, int batch) const;
 
   /// Why there are no means for another batch; empty if there are.
   std::optional<std::string> used_up(const study::StudyDirectory& directory, int batch) const;
 
   SearchLimits limits_;
-  int small_gains_ = 0;  ///< proposals in a row with a small expected gain
-  std::string reason_;
+  study::SearchState state_;
 };
+
+/// The runs of a search that its user is to make next.
+struct NextRuns {
+  std::vector<NextRun> runs;  ///< those left of a batch that was returned before, or new ones
+  std::string end;            ///< why the search ended: without runs there is nothing left to do,
+                              ///< with runs these confirm what it found
+};
+
+/// The next steps of the search that `doetune tune` makes: pending_runs(); without any, what Search
+/// proposes; at its end the runs that confirm, unless the front is wanted; and if they contradict
+/// the prediction, proposals again. A search that is over goes on if it is given other limits.
+NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& limits, int batch);
 
 }  // namespace doetune::tuning

@@ -34,8 +34,8 @@ void* open_library(const OptionalLibrary& library) {
   const fs::path file = own_library(library.file);
   if (file.empty())
     throw NoDevice(
-        fmt::format("there is no {}: {} is not in {} (the package {} has it; a build makes "
-                    "it where it finds {})",
+        fmt::format("there is no {}: {} is not in {} (the package {} contains it; "
+                    "it is built only where {} is found)",
                     library.offers, library.file, own_folder().parent_path().string(),
                     library.package, library.needs));
   void* opened = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -106,7 +106,7 @@ void describe_augment(Options& options) {
       "axial", "add axial and centre runs, to estimate curvature after screening")(
       "center-runs", po::value<int>()->value_name("N"), "with --axial: number of centre runs (3)")(
       "include-confirmation",
-      "count confirmation and baseline runs as existing, for fits --with-confirmation")(
+      "count confirmation and baseline runs as existing, as `fit --with-confirmation` does")(
       "dry-run", "show the runs without adding them");
   options.choices("design", {kExtending});
   options.choices("model", {doe::Model::names()});
@@ -136,8 +136,9 @@ int command_augment(const Command& command, const Arguments& arguments) {
     const auto counted = std::count_if(directory.plan.runs.begin(), directory.plan.runs.end(),
                                        [](const auto& run) { return run.validates(); });
     if (options.has("include-confirmation") && counted > 0) {
-      fmt::print("{} counted as of the design: `doetune fit --with-confirmation` fits them too\n",
-                 analysis::count_of(static_cast<int>(counted), "confirmation or baseline run"));
+      fmt::print(
+          "{} counted as part of the design: `doetune fit --with-confirmation` fits them too\n",
+          analysis::count_of(static_cast<int>(counted), "confirmation or baseline run"));
     }
     if (directory.plan.search) print_search(*directory.plan.search);
     for (std::size_t i = notes_before; i < directory.plan.notes.size(); ++i) {

@@ -109,7 +109,7 @@ void describe_export(Options& options) {
       "the file, or the folder of a plan, to write (default: in the study directory); - is "
       "standard "
       "output")("column", po::value<std::vector<std::string>>()->value_name("OURS=THEIRS"),
-                "name THEIRS of the factor OURS in the other tool, for plans; repeatable");
+                "for plans: THEIRS is the other tool's name for the factor OURS; repeatable");
   options.choices("to", {format_names()});
   add_fit_options(options);
   add_directory(options);

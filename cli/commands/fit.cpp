@@ -159,7 +159,7 @@ void print_fit(const analysis::Analysis& analysis, const analysis::ResponseAnaly
   if (!response.problem.empty()) fmt::print("  no surface: {}\n", response.problem);
   if (response.fallback) {
     const std::string caution =
-        fmt::format("caution: another model than planned is fitted ({}): {}",
+        fmt::format("caution: a different model from the one planned is fitted ({}): {}",
                     response.fallback->model, response.fallback->reason);
     fmt::print("  {}\n", wrapped(caution, 4, kColumns));
   }

@@ -17,6 +17,7 @@ namespace doetune::cli {
 namespace {
 
 using tuning::NextRun;
+using tuning::NextRuns;
 
 std::optional<double> gain_of(const NextRun& next) {
   return next.proposal ? next.proposal->gain : std::nullopt;
@@ -26,30 +27,39 @@ std::optional<double> completes(const NextRun& next) {
   return next.proposal ? std::optional(next.proposal->completes) : std::nullopt;
 }
 
-struct NextRuns {
-  const study::StudyDirectory* directory;
-  std::vector<NextRun> runs;
+/// The answer of the command.
+struct Next {
+  const study::StudyDirectory& directory;
+  NextRuns steps;
 };
 
-json::Format<NextRuns> next_format(const std::vector<doe::Factor>& factors = {}) {
+json::Format<Next> next_format(const std::vector<doe::Factor>& factors = {}) {
   const auto settings = [](const NextRun& next) { return next.run.settings; };
+  const auto type = [](const NextRun& next) { return doe::point_type_name(next.run.type); };
   const auto run = json::object<NextRun>({{"run", [](const NextRun& next) { return next.run.run; }},
+                                          {"point_type", type},
                                           {"settings", settings, reports::settings_format(factors)},
                                           {"expected_gain", gain_of},
                                           {"completes", completes}});
-  return json::document<NextRuns>(
-      {{"directory", [](const NextRuns& next) { return next.directory->path; }},
-       {"runs", &NextRuns::runs, run}});
+  return json::document<Next>({{"directory", [](const Next& next) { return next.directory.path; }},
+                               {"runs", [](const Next& next) { return next.steps.runs; }, run},
+                               {"end?", [](const Next& next) { return next.steps.end; }}});
 }
 
-void print_next(const NextRuns& next) {
-  for (const NextRun& run : next.runs) {
-    const auto gain = gain_of(run);
+std::string remark(const NextRun& next) {
+  if (next.run.validates()) return fmt::format(" ({})", doe::point_type_name(next.run.type));
+  const auto gain = gain_of(next);
+  return gain ? fmt::format(" (expected gain {:.1f} %)", 100 * *gain) : "";
+}
+
+void print_next(const Next& next) {
+  const auto& [runs, end] = next.steps;
+  if (!end.empty()) fmt::print("The search has ended: {}\n", end);
+  for (const NextRun& run : runs) {
     fmt::print("run {}: {}{}\n", run.run.run,
-               analysis::settings_text(next.directory->study.factors, run.run.settings),
-               gain ? fmt::format(" (expected gain {:.1f} %)", 100 * *gain) : "");
+               analysis::settings_text(next.directory.study.factors, run.run.settings),
+               remark(run));
   }
-  if (next.runs.empty()) fmt::print("every configuration has been tried\n");
 }
 
 }  // namespace
@@ -66,17 +76,19 @@ int command_next(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   const int batch = positive_option(options, "batch", 1);
   study::StudyDirectory directory = search_directory(options, Executes::kUser);
-  const bool front = searches_front(options, directory.study);
-  const NextRuns next{&directory, tuning::next_planned_runs(directory, batch, front)};
+  const auto given =
+      limits_given(options, directory.study, study::read_search_state(directory.path));
+  const auto limits = tuning::search_limits(directory.study, given);
+  const Next next{directory, tuning::next_of_search(directory, limits, batch)};
   if (options.json()) {
     fmt::print("{}", next_format(directory.study.factors).text(next));
   } else {
     print_next(next);
   }
   const std::string path = study::shell_quoted(directory.path.string());
-  say_next(next.runs.empty()
-               ? "doetune report " + path
-               : fmt::format("doetune tell {} --run {} ...", path, next.runs.front().run.run));
+  const auto& runs = next.steps.runs;
+  say_next(runs.empty() ? "doetune report " + path
+                        : fmt::format("doetune tell {} --run {} ...", path, runs.front().run.run));
   return kDone;
 }
 

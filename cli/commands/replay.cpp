@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "base/json_format.h"
 #include "base/nearest_name.h"
@@ -10,6 +11,7 @@
 #include "cli/documents.h"
 #include "cli/options/run_numbers.h"
 #include "cli/terminal/terminal.h"
+#include "runner/loop/progress_printer.h"
 #include "study/file/yaml.h"
 #include "study/study.h"
 #include "study/tables/table_file.h"
@@ -140,7 +142,7 @@ json::Format<std::vector<StrategyResult>> replayed_format() {
 }
 
 void print_replayed(const std::vector<StrategyResult>& results, int searches) {
-  TextTable table({"strategy", "runs", "median", "95 % of it", "worst tenth", "failing"});
+  TextTable table({"strategy", "runs", "median", "95 % interval", "worst tenth", "failing"});
   for (const StrategyResult& result : results) {
     for (const ReplayedBudget& budget : result.replayed.budgets) {
       const surfaces::Interval interval = median_interval(budget);
@@ -160,6 +162,35 @@ void print_replayed(const std::vector<StrategyResult>& results, int searches) {
         runs ? fmt::format("after {} runs (median)", *runs) : "in fewer than half of the searches");
   }
 }
+
+/// On a terminal, a line with how many searches of a strategy have ended.
+class SearchCount {
+ public:
+  SearchCount(Strategy strategy, int searches)
+      : strategy_(doe::word_of(strategy)), searches_(searches) {
+    show();
+  }
+  ~SearchCount() { write("\r\x1b[K"); }
+  SearchCount(const SearchCount&) = delete;
+  SearchCount& operator=(const SearchCount&) = delete;
+
+  void add() {
+    const std::scoped_lock lock(mutex_);
+    ++ended_;
+    show();
+  }
+
+ private:
+  void show() const { write(fmt::format("\r{}: {} of {} searches", strategy_, ended_, searches_)); }
+  void write(const std::string& text) const {
+    if (output_.width) output_.write(text);
+  }
+
+  const runner::ProgressOutput output_ = runner::ProgressOutput::of(stderr);
+  std::string strategy_;
+  int searches_, ended_ = 0;
+  std::mutex mutex_;
+};
 
 }  // namespace
 
@@ -191,7 +222,9 @@ int command_replay(const Command& command, const Arguments& arguments) {
   const tuning::RecordedSystem system = recorded_system(study::load_study(files[0]), files[1]);
   std::vector<StrategyResult> results;
   for (const Strategy strategy : strategies) {
+    SearchCount count(strategy, replay.searches);
     replay.strategy = strategy;
+    replay.on_search = [&count] { count.add(); };
     results.push_back({strategy, tuning::replay(system, replay)});
   }
   if (options.json()) {

@@ -96,11 +96,12 @@ void show_page(const Options& options, const fs::path& page, const std::string& 
   say_next(next.empty() ? fmt::format("open {}", page.string()) : next);
 }
 
-/// The next command, if runs are missing or the optimum is unconfirmed; otherwise empty.
-std::string next_runs(const analysis::Verdict& verdict) {
+/// The next command, if runs are missing or the optimum is unconfirmed; otherwise, and where the
+/// user makes the runs and will look first, empty.
+std::string next_runs(const study::Study& study, const analysis::Verdict& verdict) {
   const bool wanted = verdict.status == analysis::Status::kUnconfirmed ||
                       verdict.status == analysis::Status::kPartial;
-  return wanted ? verdict.next_command : "";
+  return wanted && study.has_program() ? verdict.next_command : "";
 }
 
 }  // namespace
@@ -134,7 +135,7 @@ int command_report(const Command& command, const Arguments& arguments) {
   options.json() ? fmt::print("{}", written_format().text({verdict, files.all()}))
                  : print_answer(verdict, files);
   show_page(options, files.pages.empty() ? output / "figures" : files.pages.front(),
-            asks_otherwise(options) ? "" : next_runs(verdict));
+            asks_otherwise(options) ? "" : next_runs(directory.study, verdict));
   if (analysis.completed() == 0) return kRunsMissing;
   return verdict.status == analysis::Status::kInfeasible ? kNoSettingsMeetGoals : kDone;
 }

@@ -95,8 +95,9 @@ std::string under_way_text(const analysis::Analysis& analysis) {
   }
   if (runs.empty()) return "";
   const study::Study& study = analysis.directory->study;
-  if (study.command.empty() && study.workload.empty())
-    return fmt::format("  in progress, by `doetune tell --step`: {}\n", fmt::join(runs, ", "));
+  if (!study.has_program())
+    return fmt::format("  in progress, according to `doetune tell --step`: {}\n",
+                       fmt::join(runs, ", "));
   return fmt::format("  started but not recorded: {}; `doetune run` recovers their results\n",
                      fmt::join(runs, ", "));
 }

@@ -69,6 +69,7 @@ study::ToldRun told_run(const Options& options, int run, const std::vector<std::
   study::ToldRun told;
   told.run = run;
   told.responses = responses_of(words);
+  told.corrects = options.has("correct");
   const bool infeasible = options.has("infeasible"), failed = options.has("failed");
   if (infeasible && failed)
     throw UsageError("doetune tell: give --infeasible or --failed, not both");
@@ -103,8 +104,9 @@ std::vector<std::string> finite(std::vector<std::string> words) {
 /// What a run that is under way reports, and whether it is ended early.
 Told tell_step(const Options& options, const study::StudyDirectory& directory, int run,
                const std::vector<std::string>& words) {
-  if (options.has("infeasible") || options.has("failed"))
-    throw UsageError("doetune tell: --step is for a run that goes on");
+  if (options.has("infeasible") || options.has("failed") || options.has("correct"))
+    throw UsageError(
+        "doetune tell: --step is for a run in progress: no --infeasible, --failed or --correct");
   const std::string step = options.text("step");
   const auto number = study::parse_number(step);
   if (!number)
@@ -121,7 +123,7 @@ void print(const Told& told) {
   if (told.status == kGoesOn) {
     fmt::print("run {} goes on\n", told.run);
   } else if (!told.reason.empty()) {
-    fmt::print("run {} is over: {}: {}\n", told.run, told.status, told.reason);
+    fmt::print("run {} can be stopped: {}: {}\n", told.run, told.status, told.reason);
   } else {
     fmt::print("run {} {}: {}\n", told.run, told.recorded ? "recorded" : "was recorded before",
                told.status);
@@ -137,8 +139,9 @@ void describe_tell(Options& options) {
                 "the run's number (if only one is missing: that one)")(
       "infeasible", "the configuration cannot run, for lack of memory for example")(
       "failed", po::value<std::string>()->value_name("REASON"), "the run failed, and why")(
+      "correct", "replaces a result that was recorded by mistake; the journal keeps both")(
       "step", po::value<std::string>()->value_name("STEP"),
-      "the run goes on, and reports this after so many steps; says whether run.end_early ends it");
+      "the values are of step STEP of a run in progress; says whether run.end_early ends it");
   options.add_positional("WORDS", -1);
 }
 

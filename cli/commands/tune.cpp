@@ -57,24 +57,18 @@ std::optional<double> energy_limit(const Options& options) {
       fmt::format("--energy: expected an energy, such as '2 kWh' or 500kJ, found '{}'", text));
 }
 
-tuning::SearchLimits limits_of(const Options& options, const study::Study& study) {
-  const std::string tolerance = options.text("tolerance", "0.01");
-  const double fraction = study::parse_number(tolerance).value_or(-1);
-  if (fraction < 0) {
-    throw UsageError(fmt::format(
-        "--tolerance: expected a fraction of the best, such as 0.01, found '{}'", tolerance));
-  }
-  tuning::SearchLimits limits =
-      tuning::search_limits(study, search_budget(options, study), fraction);
-  limits.jobs = run_options(options).jobs.value_or(study.run.jobs.value_or(1));
-  limits.front = searches_front(options, study);
-  limits.seconds = time_limit(options, "time").value_or(limits.seconds);
-  limits.gpu_seconds = time_limit(options, "gpu-time").value_or(limits.gpu_seconds);
+tuning::SearchLimits limits_of(const Options& options, const study::Study& study,
+                               const study::SearchState& before = {}) {
+  study::SearchState given = limits_given(options, study, before);
+  given.seconds = time_limit(options, "time").value_or(given.seconds);
+  given.gpu_seconds = time_limit(options, "gpu-time").value_or(given.gpu_seconds);
+  given.joules = energy_limit(options).value_or(given.joules);
   const study::Count& gpus = study.run.gpus_per_run;
   if (options.has("gpu-time") && gpus.factor.empty() && gpus.fixed == 0) {
     throw UsageError("--gpu-time: the runs of this study use no GPUs (run: {gpus_per_run: 1})");
   }
-  limits.joules = energy_limit(options).value_or(limits.joules);
+  tuning::SearchLimits limits = tuning::search_limits(study, given);
+  limits.jobs = run_options(options).jobs.value_or(study.run.jobs.value_or(1));
   return limits;
 }
 
@@ -223,7 +217,7 @@ int tune_directory(const Arguments& arguments, const Options& options,
     }
     confirmed = confirm_optimum(options, directory, loop.search().confirmations(directory), "tune");
     if (*confirmed != kNotConfirmed || loop.search().runs_left(directory) < 1) return *confirmed;
-    print_message("The search goes on with what these runs showed\n");
+    print_message("The search goes on, using the results of these runs\n");
   }
 }
 
@@ -232,9 +226,7 @@ int tune_directory(const Arguments& arguments, const Options& options,
 void describe_tune(Options& options) {
   const auto number = [] { return po::value<int>()->value_name("N"); };
   options.add()("batch", number(),
-                "number of runs to propose at a time (as many as run concurrently)")(
-      "tolerance", po::value<std::string>()->value_name("GAIN"),
-      "stop when another run is expected to gain less than this fraction of the best (0.01)");
+                "number of runs to propose at a time (as many as run concurrently)");
   options.add()("time", po::value<std::string>()->value_name("TIME"),
                 "limit on the total run time, including confirmation runs, such as 2h")(
       "gpu-time", po::value<std::string>()->value_name("TIME"),
@@ -254,9 +246,10 @@ int command_tune(const Command& command, const Arguments& arguments) {
       [&](const study::Study& study) { batch_of(options, study, limits_of(options, study)); });
   try {
     // Mistakes in options are reported before the address of the report is printed.
-    const tuning::SearchLimits limits = limits_of(options, directory.study);
+    const tuning::SearchLimits limits =
+        limits_of(options, directory.study, study::read_search_state(directory.path));
     const int batch = batch_of(options, directory.study, limits);
-    LiveReport live(options, directory, search_budget(options, directory.study));
+    LiveReport live(options, directory, limits.budget);
     return live.finish(tune_directory(arguments, options, limits, batch, directory));
   } catch (const runner::RunError& error) {
     report_with_location(directory.study, error);

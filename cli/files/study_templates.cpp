@@ -186,7 +186,7 @@ settings: {model: Qwen/Qwen2.5-7B-Instruct, prompt_tokens: "128..1024", output_t
            warmup: 10, duration: 30, requests: 64}   # requests: what a 90th percentile needs
 
 factors:
-  # Of the server. Those of which it is known that they may need more memory than there is can be
+  # Of the server. Those that are known to need more memory at higher settings can be
   # named in infeasible_when: {max_num_seqs: higher}.
   max_num_seqs: {levels: [32, 64, 128, 256], scale: log2, baseline: 256}
   max_num_batched_tokens: {levels: [2048, 4096, 8192, 16384], scale: log2, baseline: 8192}

@@ -22,6 +22,7 @@
 #include "runner/loop/progress_printer.h"
 #include "runner/loop/run_study.h"
 #include "study/argument_template.h"
+#include "study/directory/journal.h"
 #include "surfaces/optimum.h"
 
 namespace po = boost::program_options;
@@ -191,6 +192,37 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
   return code;
 }
 
+/// Says which runs the user is to make; once they are told, what they show.
+int confirm_by_user(const Options& options, study::StudyDirectory& directory,
+                    const study::ValidatedSettings& validated, study::Plan plan) {
+  const auto added = static_cast<int>(plan.runs.size() - directory.plan.runs.size());
+  if (options.has("dry-run")) {
+    directory.plan = std::move(plan);
+  } else if (added > 0) {
+    study::extend_directory(directory, std::move(plan));
+  }
+  const study::ValidationRuns runs = study::validation_runs(directory.plan, validated);
+  const auto records = study::final_records(study::read_journal(directory).records);
+  std::vector<int> missing = runs.all();
+  std::erase_if(missing, [&](int run) { return records.contains(run); });
+  if (missing.empty()) return conclude(directory, validated, options.json(), added);
+  if (options.json()) {
+    const analysis::Analysis analysis = analysis::analyse(directory);
+    print_json({analysis, analysis::verdict(analysis), added});
+  } else {
+    fmt::print("Make these runs, in this order, and record each of them:\n");
+    for (const int run : missing) {
+      const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
+      fmt::print("run {}: {} ({})\n", run,
+                 analysis::settings_text(directory.study.factors, planned.settings),
+                 doe::point_type_name(planned.type));
+    }
+  }
+  say_next(fmt::format("doetune tell {} --run {} ...", study::shell_quoted(directory.path.string()),
+                       missing.front()));
+  return kRunsMissing;
+}
+
 }  // namespace
 
 int confirm_optimum(const Options& options, study::StudyDirectory& directory, int runs,
@@ -205,6 +237,8 @@ int confirm_optimum(const Options& options, study::StudyDirectory& directory, in
   }
   const study::ValidatedSettings validated = settings_to_run(analysis);
   study::Plan plan = study::confirmation_plan(directory.plan, directory.study, validated, runs);
+  if (!directory.study.has_program())
+    return confirm_by_user(options, directory, validated, std::move(plan));
   const auto added = static_cast<int>(plan.runs.size() - directory.plan.runs.size());
   runner::RunOptions run = run_options(options);
   run.only = study::validation_runs(plan, validated).all();

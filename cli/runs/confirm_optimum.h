@@ -10,6 +10,7 @@ namespace doetune::cli {
 
 /// Makes confirmation runs at the optimum, and at the baseline, until there are `runs` of each,
 /// prints the verdict and returns the exit code. With --dry-run among the options nothing is made.
+/// The runs of a study without a program are planned, and printed for the user to make.
 /// `command` is what continues after an interrupt.
 int confirm_optimum(const Options& options, study::StudyDirectory& directory, int runs,
                     std::string_view command);

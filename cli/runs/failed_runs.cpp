@@ -52,13 +52,12 @@ std::string failures_text(const study::StudyDirectory& directory,
 
 std::string command_after_runs(const study::StudyDirectory& directory,
                                const runner::RunCounts& counts, int missing) {
-  const bool can_run = !directory.study.command.empty() || !directory.study.workload.empty();
   const bool in_vain = counts.completed == 0 && counts.unsuccessful() + counts.infeasible > 0;
   return fmt::format("doetune {} {}",
-                     !can_run      ? "report"
-                     : in_vain     ? "check"
-                     : missing > 0 ? "run"
-                                   : "report",
+                     !directory.study.has_program() ? missing > 0 ? "next" : "report"
+                     : in_vain                      ? "check"
+                     : missing > 0                  ? "run"
+                                                    : "report",
                      directory.path.string());
 }
 

@@ -62,11 +62,12 @@ std::vector<std::string> notes_on_command(const study::Study& study) {
 
 void check_program(const study::StudyDirectory& planned, Programs programs) {
   const study::Study& study = planned.study;
-  if (study.workload.empty() && study.command.empty()) {
-    throw study::StudyError(
-        fmt::format("{}: nothing to run: give the study a workload or a command (`doetune import` "
-                    "imports runs made elsewhere)",
-                    study.file.string()));
+  if (!study.has_program()) {
+    throw study::StudyError(fmt::format(
+        "{}: nothing to run: give the study a workload or a command, or make the runs "
+        "yourself with `doetune next` and `doetune tell` (`doetune import` imports runs "
+        "made elsewhere)",
+        study.file.string()));
   }
   try {
     check_runs(planned, programs);

@@ -19,7 +19,7 @@ study::StudyDirectory search_directory(
     tuning::check_same_study(directory, study);
     return directory;
   }
-  const int budget = search_budget(options, study);
+  const int budget = limits_given(options, study).budget;
   if (check_options) check_options(study);
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   return tuning::create_search(place, study, budget, [&](const study::Plan& plan) {

@@ -69,7 +69,7 @@ bool will_do(const DesignOptions& options, const Needs& needs, const Allocation&
   const bool chosen = options.runs || !options.budget_s;  // not derived from the budget
   if (chosen && allocation.runs < needs.runs()) {
     throw DesignError(fmt::format(
-        "{} runs cannot determine {} coefficients; give it {} runs or more, or a smaller model",
+        "{} runs cannot determine {} coefficients; ask for {} runs or more, or a smaller model",
         allocation.runs + needs.earlier_runs, needs.coefficients, needs.runs()));
   }
   if (chosen && allocation.runs < plots) {

@@ -28,7 +28,7 @@ int runs_to_choose(const DesignRequest& request) {
   const int runs = request.options.runs.value_or(std::max(columns + kSpareRuns - existing, 1));
   if (runs + existing < columns) {
     throw DesignError(fmt::format(
-        "{} runs cannot determine {} coefficients; give it {} runs or more, or a smaller model",
+        "{} runs cannot determine {} coefficients; ask for {} runs or more, or a smaller model",
         runs + existing, columns, columns - existing));
   }
   if (static_cast<double>(runs) * static_cast<double>(request.factors.size()) > kMaxNumbers) {

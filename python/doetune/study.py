@@ -19,16 +19,21 @@ def plan(study, directory):
     return Study(_core.Study.planned(pathlib.Path(directory), *_text_of(study)), _Levels(study))
 
 
-def search(study, directory, budget=None):
+def search(study, directory, budget=None, tolerance=None):
     """Begins a search for the best settings with the runs of its start; one that is in the directory goes on,
     if it is of the same study.
 
-    A search that is meant to have `budget` runs (by default 10 per factor, and 10) starts with a part of
-    them. `next` goes on as long as it is asked; doetune.tune keeps to the budget.
+    `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The
+    search ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best
+    (default: 0.01), five times in a row. Both are kept in the directory; a search that has ended goes on if
+    it is opened with others.
     """
     if budget is not None and budget < 1:
         raise ValueError(f"budget: expected at least 1 run, found {budget}")
-    return Study(_core.Study.searched(pathlib.Path(directory), *_text_of(study), budget), _Levels(study))
+    if tolerance is not None and not tolerance >= 0:
+        raise ValueError(f"tolerance: expected a fraction of the best, found {tolerance}")
+    found = _core.Study.searched(pathlib.Path(directory), *_text_of(study), budget, tolerance)
+    return Study(found, _Levels(study))
 
 
 def open(directory):
@@ -124,7 +129,11 @@ class Study:
 
     def next(self, batch=1):
         """The runs to make next: those that are planned and have not been told, else proposals, which are
-        added to the plan. Asking again without telling gives the same runs; empty once all is tried."""
+        added to the plan. Asking again without telling gives the same runs.
+
+        Once the search has ended, `end` says why, and the next runs confirm what it found. If they contradict
+        it, the search goes on. Empty once there is nothing left to do.
+        """
         if batch < 1:
             raise ValueError(f"batch: expected at least 1 run, found {batch}")
         return self._as_runs(_waiting(self._core.next, batch))
@@ -132,23 +141,29 @@ class Study:
     def _as_runs(self, rows):
         return [Run(**{**row, "settings": self._levels.as_written(row["settings"])}) for row in rows]
 
-    def tell(self, run, responses=None, *, infeasible=False, failed=None):
+    @property
+    def end(self):
+        """Why the search has ended; empty while it goes on."""
+        return self._core.end
+
+    def tell(self, run, responses=None, *, infeasible=False, failed=None, correct=False):
         """Records what came of a run, durably: its responses, that its settings cannot run, or why it failed.
 
-        Returns False, and changes nothing, if the same was recorded before; StudyError if something else was.
+        Returns False, and changes nothing, if the same was recorded before; StudyError if something else was,
+        unless `correct` says that it was told by mistake.
         """
         if (responses is None) + (not infeasible) + (failed is None) != 2:
             raise ValueError("give the responses of a run, infeasible=True, or failed=why")
         number = run.run if isinstance(run, Run) else run
         if infeasible:
-            return _waiting(self._core.tell, number, {}, "infeasible", "reported by the user as infeasible")
+            return _waiting(self._core.tell, number, {}, "infeasible", "reported by the user as infeasible", correct)
         if failed is not None:
-            return _waiting(self._core.tell, number, {}, "failed", str(failed))
+            return _waiting(self._core.tell, number, {}, "failed", str(failed), correct)
         values = {name: float(value) for name, value in responses.items()}
-        return _waiting(self._core.tell, number, values, "completed", "")
+        return _waiting(self._core.tell, number, values, "completed", "", correct)
 
     def tell_step(self, run, step, responses):
-        """Records the current estimate of a run that is under way of its final responses, or of some of them, after so
+        """Records what a run in progress currently estimates its final responses, or some of them, to be, after so
         many steps. Values that are not finite are left out.
 
         Returns why the run is ended early, if the study's run.end_early asks for that: it is then recorded, and
@@ -210,7 +225,7 @@ class Fit:
 
     def predict(self, settings):
         """The responses at settings, a DataFrame or dicts: for each response its prediction and the 95 %
-        intervals of the mean and of the next run; `completes` if runs could not."""
+        intervals of the mean and of the next run; `completes`, its probability, if some could not."""
         if isinstance(settings, dict):
             settings = [settings]
         rows = settings.to_dict("records") if isinstance(settings, pandas.DataFrame) else list(settings)

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 import weakref
 
-from doetune import _core
 from doetune.study import search
 
 
@@ -35,7 +34,7 @@ def report_progress(step, responses):
 _PATIENCE = 3  # runs that fail at the start before the search gives up
 
 
-def tune(function, study, *, directory=None, budget=None, tolerance=0.01, say=print):
+def tune(function, study, *, directory=None, budget=None, tolerance=None, say=print):
     """Calls `function(**settings)` where the goals are expected to improve most, and confirms what it finds.
 
     The function returns a dict of the study's responses, or the number of the only one. It raises Infeasible
@@ -44,20 +43,18 @@ def tune(function, study, *, directory=None, budget=None, tolerance=0.01, say=pr
     count as settings that cannot run. If all runs fail at the start, the third exception is raised.
 
     `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The
-    search ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best,
-    five times in a row. With a `directory` the same call goes on after an interruption, and makes failed runs
+    search ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best
+    (default: 0.01), five times in a row. With a `directory` the same call goes on after an interruption, and makes failed runs
     again; otherwise the study is kept in a temporary one, which stays if the search is interrupted. Returns the
     study's optimum.
     """
-    if not tolerance >= 0:
-        raise ValueError(f"tolerance: expected a fraction of the best, found {tolerance}")
     temporary = tempfile.mkdtemp(prefix="doetune-") if directory is None else None
     try:
-        found = search(study, directory or pathlib.Path(temporary) / "study", budget)
-        optimum = _Tuning(function, found, budget or 10 * (len(found.factors) + 1), tolerance, say).run()
+        found = search(study, directory or pathlib.Path(temporary) / "study", budget, tolerance)
+        optimum = _Tuning(function, found, say).run()
     except BaseException:
         if temporary and (pathlib.Path(temporary) / "study").exists():
-            say(f"The runs so far are in {temporary}/study; give it as the directory to go on.")
+            say(f"The runs so far are in {temporary}/study; pass that path as `directory` to continue.")
         raise
     if temporary:  # it lives as long as the study
         weakref.finalize(found, shutil.rmtree, temporary, ignore_errors=True)
@@ -78,27 +75,22 @@ class _Progress:
 
 
 class _Tuning:
-    def __init__(self, function, study, budget, tolerance, say):
-        self._function, self._study, self._budget, self._tolerance, self._say = function, study, budget, tolerance, say
+    def __init__(self, function, study, say):
+        self._function, self._study, self._say = function, study, say
         self._measured = study._core.responses(False)
         self._failed = 0  # runs, as long as none has worked
 
     def run(self):
         self._make_failed_again()
+        said = ""
         while True:
-            steps = _core.Search(self._study.directory, self._budget, self._tolerance)
-            while runs := self._study._as_runs(steps.next(1)):
-                self._make(runs[0])
-            self._say(f"The search ends: {steps.reason}")
-            before = len(self._study.runs())
-            if not steps.may_confirm or not self._study.confirm(steps.confirmations):
+            runs, end = self._study.next(1), self._study.end
+            if end and end != said:
+                self._say(f"The search ends: {end}")
+            said = end
+            if not runs:
                 return self._answer()
-            while self._study.runs()["status"].isna().any():
-                self._make(self._study.next(1)[0])
-            optimum = self._answer()
-            is_over = optimum.status != "NOT CONFIRMED" or steps.runs_left <= 0
-            if is_over or len(self._study.runs()) == before:
-                return optimum
+            self._make(runs[0])
 
     def _answer(self):
         optimum = self._study.optimum()

@@ -37,10 +37,11 @@ std::set<std::string> server_factors(const Study& study) {
 
 void check_can_be_executed(const Study& study) {
   if (!study.search) return;
-  throw study::StudyError(fmt::format(
-      "{}: the runs search the largest {}, which the other tool does not: make it a factor with a "
-      "range (without search) in a copy of the study file",
-      study.location("factors." + study.search->load.name), study.search->load.name));
+  throw study::StudyError(
+      fmt::format("{}: the runs search for the largest {}, which the other tool does not: make it "
+                  "a factor with a "
+                  "range (without search) in a copy of the study file",
+                  study.location("factors." + study.search->load.name), study.search->load.name));
 }
 
 /// Runs that have the same server, in the order of the plan.

@@ -43,8 +43,9 @@ std::string title_of(const analysis::SearchStory& story, const std::map<int, dou
   if (from == to)
     return fmt::format("No run is better than run {}, the first that meets all limits.", from);
   if (!is_better(goal, values.at(to), values.at(from))) {
-    return fmt::format("Run {} is better than run {} by all goals; {} went from {} to {}.", to,
-                       from, response.name, text(from), text(to));
+    return fmt::format(
+        "Run {} is better than run {} for all goals combined; {} went from {} to {}.", to, from,
+        response.name, text(from), text(to));
   }
   return fmt::format("The search improved {} from {} in run {} to {} in run {}.", response.name,
                      text(from), from, text(to), to);

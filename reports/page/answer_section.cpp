@@ -69,7 +69,7 @@ const char* title_of_settings(analysis::Status status) {
     case analysis::Status::kNotConfirmed:
       return "Configuration that was predicted to be best";
     case analysis::Status::kNoGain:
-      return "Configuration that is as good as the baseline";
+      return "Configuration that is no better than the baseline";
     default:
       return "Configuration to use";
   }

@@ -61,6 +61,7 @@ void write_search(const Page& page, Markup& out) {
                     prose_cell(outcome_of(phase)), prose_cell(best_text(page.analysis, phase))});
   }
   write_table({"Phase", "Runs", "Purpose", "Outcome", "Best so far"}, rows, out, WhenNarrow::kList);
+  if (!story->end.empty()) out.element("p", fmt::format("The search ended: {}.", story->end));
 }
 
 }  // namespace doetune::reports

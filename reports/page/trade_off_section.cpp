@@ -60,7 +60,7 @@ class SettingsColumns {
   std::string left_out() const {
     if (shown_.size() == factors_.size()) return "";
     return fmt::format(
-        "Shown are only the {1} of {0} factors in which these configurations differ.",
+        "Only the {1} of {0} factors in which these configurations differ are shown.",
         factors_.size(), shown_.size());
   }
 

@@ -34,6 +34,11 @@ AttemptMaker::AttemptMaker(const study::StudyDirectory& directory, std::string_v
       study_(directory.study),
       ranks_(study_.run.ranks.empty() ? ranks : study_.run.ranks),
       programs_here_(programs_here) {
+  if (!study_.has_program()) {
+    throw RunError(
+        "the study has neither a workload nor a command: make its runs yourself, with `doetune "
+        "next` and `doetune tell`");
+  }
   if (study_.command.empty()) workload_ = find_workload(study_.workload);
 }
 
@@ -119,7 +124,7 @@ void AttemptMaker::start_in_ranks(Attempt& attempt) {
 void AttemptMaker::search_in(Attempt& attempt) {
   attempt.program = program_beside("doetune-search");
   if (!is_executable(attempt.program)) {
-    throw RunError(fmt::format("{}, which searches the largest load, does not exist; build it",
+    throw RunError(fmt::format("{}, which searches for the largest load, does not exist; build it",
                                attempt.program.string()),
                    "factors." + study_.search->load.name);
   }

@@ -181,7 +181,8 @@ void assess_exit(const study::Study& study, const study::PlannedRun& run, const 
   study::add_derived_responses(study, run, record);
   for (const study::Response& response : study.responses) {
     if (response.formula.empty() || record.responses.count(response.name) > 0) continue;
-    record.flags.push_back(fmt::format("{} = {} has no value", response.name, response.formula));
+    record.flags.push_back(
+        fmt::format("the formula {} = {} has no finite value", response.name, response.formula));
   }
   record.status = read.problems.empty() ? RunStatus::kCompleted : RunStatus::kFailed;
   record.reason = printable(fmt::format("{}", fmt::join(read.problems, "; ")));

@@ -140,7 +140,7 @@ std::vector<HostCapacity> KubernetesLauncher::capacities(const study::RunSetting
           "REGISTRY/NAME:TAG}}",
           "run.kubernetes.image");
   require(options.gpus.empty(),
-          "--gpus is for launchers that assign GPUs; with kubernetes, Kubernetes assigns them",
+          "--gpus is for launchers where doetune assigns GPUs; with kubernetes, Kubernetes does",
           "run.launcher");
   require(run.runs_per_gpu == 1 || !run.kubernetes.resources.empty(),
           "with kubernetes, only its device plugin can let runs share a GPU: instead of "

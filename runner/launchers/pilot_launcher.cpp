@@ -427,7 +427,7 @@ void PilotLauncher::pilot_ended(const std::string& why) {
   stop_clients();  // an srun may wait forever for a step in it
   if (copy_) commands_.stop(*copy_);
   if (++fruitless_ >= kMaxFruitless) {
-    give_up(fmt::format("{} consecutive allocations ended before any run did; the last: {}",
+    give_up(fmt::format("{} consecutive allocations ended before any run finished; the last: {}",
                         kMaxFruitless, why));
   } else if (request_.note) {
     request_.note(fmt::format("Slurm job {} with the nodes has ended ({})", id_, why));

@@ -63,7 +63,8 @@ void check_slurm(std::string_view launcher, const study::RunSettings& run,
   }
   if (!options.gpus.empty()) {
     throw RunError(fmt::format(
-        "--gpus is for launchers that assign GPUs; with {}, Slurm assigns them", launcher));
+        "--gpus is for launchers where doetune assigns GPUs; with {}, Slurm assigns them",
+        launcher));
   }
   if (run.runs_per_gpu > 1 && run.slurm.gres.empty()) {
     throw RunError(fmt::format("with {}, only Slurm can let runs share a GPU: instead of "

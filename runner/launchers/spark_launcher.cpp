@@ -74,7 +74,7 @@ std::vector<HostCapacity> SparkLauncher::capacities(const study::RunSettings& ru
       "set JAVA_HOME",
       "run.launcher");
   require(options.gpus.empty(),
-          "--gpus is for launchers that assign GPUs; with spark, Spark assigns them",
+          "--gpus is for launchers where doetune assigns GPUs; with spark, Spark assigns them",
           "run.launcher");
   require(
       run.gpus_per_run.factor.empty(),
@@ -144,7 +144,7 @@ void SparkLauncher::application_ended(const ClientAnswer& answer) {
   if (!had_context_) {
     problem_ = fmt::format("Spark's application does not start: {}; check run.spark.master", why);
   } else if (++fruitless_ >= kMaxFruitlessApplications) {
-    problem_ = fmt::format("{} consecutive Spark applications ended before any run did: {}",
+    problem_ = fmt::format("{} consecutive Spark applications ended before any run began: {}",
                            kMaxFruitlessApplications, why);
   } else if (request_.note) {
     request_.note(fmt::format("Spark's application has ended ({}); another one is started", why));

@@ -127,7 +127,7 @@ void PlotHost::look_at_requests() {
     stop(EndCause::kLost, fmt::format("stopped by a signal on {}, not by doetune", node_name()));
   } else if (!is_wanted()) {
     stop(EndCause::kLost,
-         fmt::format("doetune has not asked for it for {:g} s", order_.unwanted_s));
+         fmt::format("doetune has shown no sign of life for {:g} s", order_.unwanted_s));
   }
   for (const auto& [name, attempt] : runs_) {
     if (is_there(attempt.directory / "cancel")) launcher_.cancel(name);

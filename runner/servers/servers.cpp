@@ -46,7 +46,7 @@ void check_factors(const study::Study& study, const std::vector<std::string>& ar
     for (const doe::Factor& factor : study.factors) {
       if (factor.name != name || factor.hard_to_change) continue;
       throw RunError(
-          fmt::format("{}: '{{{}}}' changes within a whole plot, while the server lives; set "
+          fmt::format("{}: '{{{}}}' changes within a whole plot, while the server is running; set "
                       "hard_to_change: true for this factor, or pass it to the command",
                       key, name),
           key);

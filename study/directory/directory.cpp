@@ -134,7 +134,8 @@ void clear(const fs::path& path, const Study& study, bool force) {
     fail_at_path(path, "already contains a plan; --force replaces it");
   }
   std::error_code error;
-  for (const char* name : {"plan.json", "runs.jsonl", "results.csv", "fit.json", "optimum.json"}) {
+  for (const char* name :
+       {"plan.json", "runs.jsonl", "results.csv", "fit.json", "optimum.json", "search.json"}) {
     fs::remove(path / name, error);
   }
   fs::remove_all(path / "report", error);

@@ -125,8 +125,8 @@ void take_up_original(StudyDirectory& directory) {
   study.fit = std::move(found->original.fit);
   study.confirmation_runs = found->original.confirmation_runs;
   directory.taken_up =
-      fmt::format("{} was edited after {}; taken from it: {}", fs::proximate(*file).string(),
-                  read.string(), fmt::join(found->keys, ", "));
+      fmt::format("{} was edited after {}; taken from the former: {}",
+                  fs::proximate(*file).string(), read.string(), fmt::join(found->keys, ", "));
 }
 
 std::optional<std::string> changed_runs(const StudyDirectory& directory) {

@@ -37,6 +37,10 @@ void check_told(const StudyDirectory& directory, const ToldRun& told) {
     if (!std::isfinite(value)) {
       throw StudyError(fmt::format("run {}: {}: expected a finite number", told.run, name));
     }
+    const doe::TransformType transform = directory.study.find_response(name)->transform;
+    if (doe::has_value(transform, value)) continue;
+    throw StudyError(fmt::format("run {}: {}: `transform: {}` needs {}; found {:g}", told.run, name,
+                                 doe::word_of(transform), doe::domain_of(transform), value));
   }
   if (told.status != RunStatus::kCompleted) return;
   for (const std::string& name : names) {
@@ -46,16 +50,21 @@ void check_told(const StudyDirectory& directory, const ToldRun& told) {
   }
 }
 
+constexpr const char* kTold = "told";  // the host of such runs
+
 [[noreturn]] void fail_recorded(const RunRecord& before) {
-  throw StudyError(
-      fmt::format("run {} already has another result, {}; recorded results are not replaced",
-                  before.run, run_status_name(before.status)));
+  throw StudyError(fmt::format("run {} already has a different result, {}; {}", before.run,
+                               run_status_name(before.status),
+                               before.host == kTold ? "give --correct if that was told by mistake"
+                                                    : "a measured result is not replaced"));
 }
 
-/// Whether the journal has this run's end already. Throws StudyError if it has another.
-bool is_recorded(const RunRecord& before, const RunRecord& now) {
+/// Whether the journal has this run's end already. Throws StudyError if it has another, which is
+/// not corrected.
+bool is_recorded(const RunRecord& before, const RunRecord& now, bool corrects) {
   if (!is_decided(before.status)) return false;
   if (before.status == now.status && before.responses == now.responses) return true;
+  if (corrects && before.host == kTold) return false;
   fail_recorded(before);
 }
 
@@ -69,7 +78,7 @@ bool tell_run(const StudyDirectory& directory, const ToldRun& told) {
   record.status = told.status;
   record.reason = told.reason;
   record.settings = settings_texts(directory.study, run);
-  record.host = "told";
+  record.host = kTold;
   record.responses = told.responses;
   record.bounds = told.bounds;
   add_derived_responses(directory.study, run, record);
@@ -77,7 +86,7 @@ bool tell_run(const StudyDirectory& directory, const ToldRun& told) {
   Journal journal(directory);
   std::map<int, RunRecord> records = final_records(journal.content().records);
   if (const auto before = records.find(told.run); before != records.end()) {
-    if (is_recorded(before->second, record)) return false;
+    if (is_recorded(before->second, record, told.corrects)) return false;
     record.attempt = before->second.attempt + 1;
   }
   journal.append(record);

@@ -18,6 +18,7 @@ struct ToldRun {
   std::string reason;                        ///< why it did not complete
   std::map<std::string, double> responses;   ///< of a completed run: all that are measured
   std::map<std::string, Range> bounds = {};  ///< of a run ended early: see RunRecord
+  bool corrects = false;  ///< replaces what was told of it by mistake; the journal keeps both
 };
 
 /// Appends a run to the journal and rewrites results.csv; the run is recorded when it returns. A
@@ -25,8 +26,9 @@ struct ToldRun {
 /// recorded before.
 ///
 /// Throws StudyError for a run that is not planned, a response that the study does not have (with
-/// the most similar one) or that is missing, a value that is not finite, and a run that was
-/// recorded otherwise; DirectoryError if the directory is in use or cannot be written.
+/// the most similar one) or that is missing, a value that is not finite or beyond the domain of the
+/// response's transform, and a run that was recorded otherwise, unless it was told and is now
+/// corrected; DirectoryError if the directory is in use or cannot be written.
 bool tell_run(const StudyDirectory& directory, const ToldRun& told);
 
 /// Keeps what a run that is under way reports at a step, as a program reports it by progress.jsonl.

@@ -253,7 +253,7 @@ Schema run_schema() {
        "expected time of one run, to estimate the total before the first has run"},
       {"environment", map_of(scalar(), false), "environment variables of every run"},
       {"set_up", list(text()),
-       "command that starts what lives through a whole plot, such as a server"},
+       "command that starts what runs throughout a whole plot, such as a server"},
       {"ready", one_of({text(), list(text())}),
        "when the server can be used: an address that answers, http://{host}:{port}/PATH or "
        "tcp://{host}:{port} (the default if set_up contains {port}), or a command that ends with "
@@ -317,10 +317,10 @@ Schema whole_file() {
       {"constraints", list(text()), "expressions over natural units that every run must meet"},
       {"forbidden", list(map_of(scalar())), "combinations that must not be run"},
       {"infeasible_when", map_of(words_of<doe::InfeasibleWhen>()),
-       "factors of which it is known that a higher (or a lower) setting makes a run need more than "
-       "there is, such as {batch: higher}"},
+       "factors whose higher (or lower) settings are known to make a run need more memory or other "
+       "resources, such as {batch: higher}"},
       {"feasibility", number_in(0, 1),
-       "minimum probability of completing of the settings that are recommended (0.95)"},
+       "minimum probability that a run of the recommended settings completes (0.95)"},
       {"model", one_of({words(model_words()), list(text())}),
        "the terms to fit (quadratic): a name, or a list such as [\"1\", \"a\", \"a*b\", \"a^2\"]; "
        "auto: whatever predicts best, with a design for the default model of its type"},

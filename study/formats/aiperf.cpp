@@ -96,7 +96,7 @@ bool repeats_aiperf_runs(const std::filesystem::path& file) {
 }  // namespace
 
 const ResultFormat kAiperfFormat{"aiperf",
-                                 "AIPerf's profile_export_aiperf.json or .csv, a file a run",
+                                 "AIPerf's profile_export_aiperf.json or .csv, one run per file",
                                  is_aiperf, read_aiperf, repeats_aiperf_runs};
 
 }  // namespace doetune::study

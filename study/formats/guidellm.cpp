@@ -155,8 +155,8 @@ void read_guidellm(const ResultFile& file, RunTable& table) {
 
 }  // namespace
 
-const ResultFormat kGuidellmFormat{"guidellm",
-                                   "GuideLLM's benchmarks.json, .yaml or .csv, a benchmark a run",
-                                   is_guidellm, read_guidellm};
+const ResultFormat kGuidellmFormat{
+    "guidellm", "GuideLLM's benchmarks.json, .yaml or .csv, one run per benchmark", is_guidellm,
+    read_guidellm};
 
 }  // namespace doetune::study

@@ -1,4 +1,4 @@
-// hyperfine 1.15: --export-json, a command a run, with the parameters of -L and -P.
+// hyperfine 1.15: --export-json, one run per command, with the parameters of -L and -P.
 // Source: files that it wrote, and its man page.
 #include <fmt/format.h>
 
@@ -80,7 +80,7 @@ void read_hyperfine(const ResultFile& file, RunTable& table) {
 
 }  // namespace
 
-const ResultFormat kHyperfineFormat{"hyperfine", "hyperfine's --export-json, a command a run",
+const ResultFormat kHyperfineFormat{"hyperfine", "hyperfine's --export-json, one run per command",
                                     is_hyperfine, read_hyperfine};
 
 }  // namespace doetune::study

@@ -20,6 +20,7 @@
 
 using namespace doetune;
 using Catch::Contains;
+using Catch::StartsWith;
 using Validation = analysis::Confirmation::Validation;
 
 namespace {
@@ -301,7 +302,7 @@ TEST_CASE("The best measured run stands beside the best predicted settings",
   const auto lead = analysis::preference(study.analysis);
   REQUIRE(lead);
   CHECK_FALSE(lead->is_measured);
-  CHECK_THAT(lead->reason, Contains("Prefer this configuration"));
+  CHECK_THAT(lead->reason, Contains("Prefer the optimum"));
   CHECK_THAT(analysis::preference_text(study.analysis), Contains("Best measured: run "));
   // Confirmation runs a fifth lower than predicted leave the best run of the plan far ahead.
   study.plan(5);
@@ -312,6 +313,23 @@ TEST_CASE("The best measured run stands beside the best predicted settings",
   const auto json = nlohmann::json::parse(reports::optimum_json(study.analysis));
   CHECK(json.at("best_measured").at("is_preferred") == true);
   CHECK(json.at("best_measured").at("run") == after->run.run);
+}
+
+TEST_CASE("Settings that their confirmation contradicts are not preferred either",
+          "[reports][confirmation]") {
+  Case study;
+  study.plan(1);  // of a single run there is no interval, and its value counts, not the prediction
+  study.measure(0.8);
+  REQUIRE(study.confirmation().validation == analysis::Confirmation::Validation::kNotConfirmed);
+  const auto lead = analysis::preference(study.analysis);
+  CHECK(lead->is_measured);
+  Case lower;
+  lower.plan(5);
+  lower.measure(0.97);
+  REQUIRE(lower.confirmation().validation == analysis::Confirmation::Validation::kNotConfirmed);
+  const auto as_good = analysis::preference(lower.analysis);
+  CHECK_FALSE(as_good->is_measured);
+  CHECK_THAT(as_good->reason, StartsWith("The run lies within the noise of its single runs"));
 }
 
 TEST_CASE("The best measured run keeps the factors that are held", "[reports][confirmation]") {

@@ -106,7 +106,7 @@ TEST_CASE("Where every run failed, the page says how", "[reports][verdict]") {
   }
   for (analysis::ResponseAnalysis& response : failed.analysis.responses) response.fit.reset();
   CHECK(analysis::verdict(failed.analysis).headline ==
-        "None of 20 runs that were tried has completed. Failed: ended replaced code 3.");
+        "20 runs were tried, and none has completed. Failed: ended replaced code 3.");
 }
 
 TEST_CASE("Ramps that no settings reach are named, not called the answer", "[reports][verdict]") {
@@ -231,7 +231,7 @@ TEST_CASE("A headline has no more digits than are known", "[reports][verdict]") 
   const std::string headline = analysis::verdict(fastest.analysis).headline;
   CHECK_THAT(headline, Contains(" images/s)") && Contains("meet the limit on processing_time"));
   // The only full stop before the end is that of the sentence.
-  CHECK(headline.find('.') == headline.find(". This is less than the confidence wanted"));
+  CHECK(headline.find('.') == headline.find(". The confidence wanted"));
 }
 
 TEST_CASE("A fit is trusted by what it predicts and by its lack of fit", "[reports][verdict]") {
@@ -295,11 +295,12 @@ TEST_CASE("Where most runs were infeasible, another model gives the answer", "[r
   CHECK(analysis.optimum_problem.empty());
   CHECK_FALSE(analysis.measured);
   const analysis::Verdict verdict = analysis::verdict(analysis);
-  CHECK_THAT(verdict.headline,
-             Contains("This rests on another model than planned (linear), because 5 completed "
-                      "runs do not determine the 6 coefficients of the quadratic model."));
+  CHECK_THAT(
+      verdict.headline,
+      Contains("This rests on a different model from the one planned (linear), because 5 completed "
+               "runs do not determine the 6 coefficients of the quadratic model."));
   CHECK_THAT(fmt::format("{}", fmt::join(verdict.caveats, " ")),
-             Contains("Another model than planned is fitted to y (linear)"));
+             Contains("A different model from the one planned is fitted to y (linear)"));
   CHECK_THAT(verdict.next_command, StartsWith("doetune augment"));
   const auto json = nlohmann::json::parse(reports::optimum_json(analysis));
   CHECK(json.at("fallbacks").at("y").at("model") == "linear");
@@ -414,7 +415,7 @@ TEST_CASE("A limit is met with the confidence wanted by what is promised of chos
     CHECK(limit->probability < 0.99);
     CHECK(limit->word() == "likely");
     CHECK_THAT(analysis::verdict(analysis).headline,
-               Contains("less than the confidence wanted for the limit on z"));
+               Contains("The confidence wanted is not reached for the limit on z"));
   }
 }
 

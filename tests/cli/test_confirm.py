@@ -184,7 +184,7 @@ print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
         self.assertIn("the best configuration",
                       self.doetune("optimize", "tune", "--with-confirmation").stdout)
         added = self.doetune("augment", "tune", "--runs", "2", "--include-confirmation", "--dry-run").stdout
-        self.assertIn("counted as of the design: `doetune fit --with-confirmation` fits them too", added)
+        self.assertIn("counted as part of the design: `doetune fit --with-confirmation` fits them too", added)
         self.doetune("augment", "tune", "--axial", "--include-confirmation", expect=2)
 
     def test_what_cannot_be_confirmed(self):

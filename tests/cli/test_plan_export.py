@@ -122,7 +122,7 @@ class PlanExport(CliCase):
         self.write("searched.yaml", STUDY.replace("concurrency: {low: 1, high: 64, type: integer, scale: log2}", searched)
                    .replace("responses:\n", "responses:\n  concurrency: {}\n"))
         self.doetune("plan", "--elsewhere", "searched.yaml")
-        self.assertIn("search the largest concurrency",
+        self.assertIn("search for the largest concurrency",
                       self.doetune("export", "searched", "--to", "llm-d", expect=3).stderr)
         (self.directory / "elsewhere.csv").write_text("requests_per_second\n3\n")
         self.assertIn("run-N", self.doetune("import", "tune", "elsewhere.csv", expect=3).stderr)

@@ -89,7 +89,7 @@ class Tune(CliCase):
         best = max((row for row in rows if row["point_type"] == "proposed" and row["throughput"]),
                    key=lambda row: float(row["throughput"]))
         self.assertRegex(story, "The search improved throughput from .* in run 1 to .* in run " + best["run"])
-        for phase in ("Start", "Search", "Confirmation"):
+        for phase in ("Start", "Search", "Confirmation", "The search ended: "):
             self.assertIn(phase, story)
         figures = {file.stem: ElementTree.parse(file) for file in (self.directory / "tune/report/figures").iterdir()}
         self.assertIn("search-throughput", figures)
@@ -110,7 +110,7 @@ class Tune(CliCase):
         search.wait()
         before = journal.read_text().count('"status"')
         self.assertGreaterEqual(before, 8)
-        self.doetune("tune", "tune", "--budget", 20)
+        self.doetune("tune", "tune")  # its budget is known
         rows = self.check_runs(20)
         self.assertGreater(len(rows), before)
         self.assertTrue(all(row["status"] in ("completed", "infeasible") for row in rows))
@@ -237,15 +237,17 @@ confirm: {{runs: 1}}
     def test_settings_that_never_run(self):
         self.touch("cannot")
         done = self.doetune("tune", "tune.yaml", "--budget", 12, expect=5)
-        self.assertIn("None of 10 runs that were tried has completed", done.stderr)
+        self.assertIn("10 runs were tried, and none has completed", done.stderr)
         self.check_runs(12)
 
     def test_constant_responses(self):
         self.touch("same")
-        done = self.doetune("tune", "tune.yaml", "--budget", 16)
+        done = self.doetune("tune", "tune.yaml", "--budget", 40)
+        self.assertIn("The search ends: all completed runs have given the same result", done.stderr)
         self.assertIn("NO GAIN", done.stdout)
-        rows = [row for row in self.check_runs(16) if row["point_type"] == "proposed"]
-        settings = [(row["executors"], row["batch"]) for row in rows]
+        rows = self.check_runs(40)
+        self.assertEqual(sum(row["status"] == "completed" for row in rows), 6 + 5 + 2)  # the best known is the baseline
+        settings = [(row["executors"], row["batch"]) for row in rows if row["point_type"] == "proposed"]
         self.assertEqual(len(settings), len(set(settings)))  # it looked elsewhere each time
 
     def test_nothing_but_noise(self):
@@ -261,7 +263,7 @@ confirm: {{runs: 1}}
         self.write("tune.yaml", STUDY.replace("high: 30", "high: 25"))  # goals may change
         self.doetune("next", "tune.yaml")
         self.write("tune.yaml", STUDY.replace("16, 32]", "16]"))
-        self.assertRegex(self.error_of("next", "tune.yaml", expect=3), "tune.yaml:5:.*factors.batch is not that of the study")
+        self.assertRegex(self.error_of("next", "tune.yaml", expect=3), "tune.yaml:5:.*factors.batch differs from that of the study")
 
     def test_a_study_in_braces(self):
         self.write("flow.yaml", '{"factors": {"x": {"low": 0, "high": 4}},\n "responses": {"y": {"goal": "maximize"}}}\n')
@@ -293,6 +295,23 @@ confirm: {{runs: 1}}
         self.assertEqual(len(self.rows()), 1)
         self.doetune("tune", "tune", "--budget", 20)  # more may be given later
         self.check_runs(20)
+
+    def test_the_limits_are_kept(self):
+        """What is not given again is as it was, whichever command goes on."""
+        self.doetune("tune", "tune.yaml", "--time", "0.5 s", "--budget", 30, env={"SLOW": "0.2"})
+        kept = json.loads((self.directory / "tune/search.json").read_text())
+        self.assertEqual((kept["budget"], kept["time_s"], kept["tolerance"]), (30, 0.5, 0.01))
+        self.assertIn("of 0.5 s used", kept["end"])
+        rows = self.rows()
+        for command in "tune", "next":
+            self.doetune(command, "tune")
+            self.assertEqual(self.rows(), rows)
+        self.doetune("tune", "tune", "--time", "10 min", "--budget", 14)
+        self.assertGreater(len(self.check_runs(14)), len(rows))
+        (self.directory / "tune/search.json").write_text("[")
+        self.assertIn("search.json: is damaged", self.error_of("tune", "tune", expect=4))
+        (self.directory / "tune/search.json").write_text('{"budget": -3, "tolerance": "x", "front": 1, "end": []}')
+        self.doetune("tune", "tune")
 
     def test_a_budget_that_is_used_up(self):
         self.doetune("next", "tune.yaml")
@@ -376,7 +395,7 @@ confirm: {{runs: 1}}
         """A factor that cannot vary says nothing, and stops nothing: the best of the other is found."""
         self.write("tune.yaml", STUDY + 'constraints: ["batch == 4"]\n')
         done = self.doetune("tune", "tune.yaml", "--budget", 16)
-        self.assertIn("another run is expected to gain only", done.stderr)
+        self.assertIn("another run is expected to gain ", done.stderr)
         self.check_runs(16)
         optimum = json.loads((self.directory / "tune/optimum.json").read_text())
         self.assertEqual(optimum["settings"], {"executors": 6, "batch": 4})
@@ -388,6 +407,76 @@ class NextAndTell(CliCase):
 
     def asked(self, *arguments):
         return self.json_of("next", "tune.yaml", *arguments)["runs"]
+
+    def make(self, run, lacking=0):
+        settings, which = run["settings"], ["tell", "tune", "--run", run["run"]]
+        if settings["executors"] * settings["batch"] > 60:
+            return self.doetune(*which, "--infeasible")
+        y = 1000 - 20 * (settings["executors"] - 6) ** 2 - 1.5 * (settings["batch"] - 8) ** 2 + run["run"] % 3
+        return self.doetune(*which, f"throughput={y - lacking}", f"latency={2 * settings['batch'] + settings['executors']}")
+
+    def search(self, *arguments, lacking=0):
+        """All runs that `next` asks for, and why there are no more. Confirmation runs are lower than they should be."""
+        made = []
+        while True:
+            told = self.json_of("next", "tune.yaml", *arguments)
+            if not told["runs"]:
+                return made, told["end"]
+            for run in told["runs"]:
+                self.assertEqual("end" in told, run["point_type"] in ("confirmation", "baseline"))
+                self.make(run, lacking if run["point_type"] == "confirmation" else 0)
+                made.append(run)
+
+    def test_a_search_by_hand_ends_and_is_confirmed(self):
+        first = self.json_of("next", "tune.yaml", "--budget", 24)["runs"]
+        made, end = self.search()  # the budget is known
+        self.assertEqual(made[:1], first)
+        self.assertLessEqual(len(made), 24)
+        self.assertTrue(end)
+        types = [run["point_type"] for run in made]
+        self.assertEqual([types.count(word) for word in ("confirmation", "baseline")], [2, 2])
+        self.assertTrue(set(types[-4:]) == {"confirmation", "baseline"})
+        done = self.doetune("next", "tune")
+        self.assertEqual(done.stdout, f"The search has ended: {end}\n")
+        self.assertIn("Next: doetune report tune", done.stderr)
+        self.assertIn("CONFIRMED", self.doetune("confirm", "tune").stdout)
+        self.assertEqual(json.loads((self.directory / "tune/optimum.json").read_text())["settings"],
+                         {"executors": 6, "batch": 8})
+        # Whoever wants more gives more.
+        self.assertEqual(self.json_of("next", "tune", "--budget", 40, "--tolerance", 0)["runs"][0]["point_type"], "proposed")
+
+    def test_what_contradicts_a_search_by_hand_is_learnt_from(self):
+        made, end = self.search("--budget", 40, lacking=300)
+        self.assertLessEqual(len(made), 40)
+        types = [run["point_type"] for run in made]
+        self.assertIn("proposed", types[types.index("confirmation"):])
+        self.assertTrue(end)
+
+    def test_a_batch(self):
+        made, _ = self.search("--budget", 20, "--batch", 3)
+        self.assertLessEqual(len(made), 20)
+
+    def test_a_planned_experiment_is_confirmed(self):
+        self.write("tune.yaml", self.study + "design: {type: d-optimal, runs: 12}\n")
+        self.doetune("next", "tune.yaml")
+        self.assertIn("neither a workload nor a command", self.error_of("run", "tune", expect=3))
+        for number, row in enumerate(self.rows("plan.csv"), 1):
+            self.make({"run": number, "settings": {name: float(row[name]) for name in ("executors", "batch")}})
+        self.assertIn("Next: doetune confirm tune", self.doetune("optimize", "tune").stderr)
+        dry = self.doetune("confirm", "tune", "--dry-run", expect=5).stdout
+        self.assertEqual(len(self.rows("plan.csv")), 12)
+        done = self.doetune("confirm", "tune", expect=5)
+        self.assertEqual(done.stdout, dry)
+        self.assertIn("Next: doetune tell tune --run 13 ...", done.stderr)
+        self.assertEqual(self.json_of("confirm", "tune", expect=5)["confirmation"]["missing"], 4)
+        self.assertIn("(baseline)", done.stdout)
+        for number, row in list(enumerate(self.rows("plan.csv"), 1))[12:]:
+            self.make({"run": number, "settings": {name: float(row[name]) for name in ("executors", "batch")}})
+        self.assertIn("measured mean", self.doetune("confirm", "tune", expect=(0, 5, 8)).stdout)
+
+    def rows(self, table):
+        with open(self.directory / "tune" / table, newline="") as file:
+            return list(csv.DictReader(file))
 
     def test_a_search_by_hand(self):
         def measured(settings):
@@ -427,11 +516,32 @@ class NextAndTell(CliCase):
         self.assertIn("no responses", self.error_of(*tell, "--infeasible", "latency=1", expect=2))
         self.assertTrue(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
         self.assertFalse(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
-        self.assertIn("already has another result", self.error_of(*tell, "throughput=1", "latency=3", expect=3))
+        self.assertIn("already has a different result", self.error_of(*tell, "throughput=1", "latency=3", expect=3))
         self.doetune("tell", "tune", "--run", 2, "--failed", "no such file")
         self.doetune("tell", "tune", "--run", 2, "throughput=3", "latency=2")  # what failed may be made again
         journal = (self.directory / "tune/runs.jsonl").read_text()
         self.assertEqual(journal.count('"status"'), 3)
+
+    def test_what_was_told_by_mistake_is_corrected(self):
+        self.asked("--batch", 2)
+        tell = ["tell", "tune", "--run", 1]
+        self.doetune(*tell, "throughput=1", "latency=2")
+        self.assertIn("give --correct if that was told by mistake", self.error_of(*tell, "throughput=10", "latency=2", expect=3))
+        self.assertTrue(self.json_of(*tell, "throughput=10", "latency=2", "--correct")["recorded"])
+        self.assertFalse(self.json_of(*tell, "throughput=10", "latency=2", "--correct")["recorded"])
+        self.assertEqual([row["throughput"] for row in self.rows("results.csv")[:2]], ["10", ""])
+        self.doetune(*tell, "--infeasible", "--correct")
+        self.assertEqual(self.rows("results.csv")[0]["status"], "infeasible")
+        journal = (self.directory / "tune/runs.jsonl").read_text()
+        self.assertEqual(journal.count('"status"'), 3)
+
+    def test_values_that_the_transform_does_not_take(self):
+        for transform, value, needs in (("log", 0, "positive responses"), ("sqrt", -1, "responses of at least 0"),
+                                        ("logit", 1.5, "fractions between 0 and 1")):
+            self.write("tune.yaml", self.study.replace("unit: ms,", f"unit: ms, transform: {transform},"))
+            self.doetune("next", "tune.yaml", "-o", transform)
+            self.assertIn(f"run 1: latency: `transform: {transform}` needs {needs}; found {value}",
+                          self.error_of("tell", transform, "--run", 1, "throughput=1", f"latency={value}", expect=3))
 
 
 class StepsThatAreTold(CliCase):
@@ -474,12 +584,12 @@ run: {end_early: {runs: 5}}
         again = self.tell(run, "--step", 1, "accuracy=0.1")
         self.assertEqual((again["status"], again["reason"]), ("ended_early", told["reason"]))
         self.assertEqual((told["recorded"], again["recorded"]), (True, False))
-        self.assertIn("already has another result, ended_early",
+        self.assertIn("already has a different result, ended_early",
                       self.error_of("tell", "tune", "--run", run["run"], "accuracy=1", expect=3))
         following = self.json_of("next", "tune")["runs"][0]
         self.assertGreater(following["run"], run["run"])
         self.assertNotEqual(following["settings"], run["settings"])
-        self.assertIn("is over: ended_early: at step", self.doetune(
+        self.assertIn("can be stopped: ended_early: at step", self.doetune(
             "tell", "tune", "--run", run["run"], "--step", 1, "accuracy=0.1").stdout)
 
     def test_runs_of_the_start_go_on(self):
@@ -487,7 +597,7 @@ run: {end_early: {runs: 5}}
         self.assertEqual(self.doetune("tell", "tune", "--run", 1, "--step", 1, "accuracy=-1e9").stdout.strip(),
                          "run 1 goes on")
         self.assertEqual(self.json_of("next", "tune")["runs"], [run])  # it has no result yet
-        self.assertIn("in progress, by `doetune tell --step`: #1", self.doetune("status", "tune").stdout)
+        self.assertIn("in progress, according to `doetune tell --step`: #1", self.doetune("status", "tune").stdout)
 
     def test_what_is_told_is_checked(self):
         self.json_of("next", "tune.yaml")
@@ -496,10 +606,10 @@ run: {end_early: {runs: 5}}
         self.assertIn("what is reported", self.error_of(*tell, 1, expect=2))
         self.assertEqual(self.json_of(*tell, 1, "accuracy=nan")["status"], "running")  # it diverges
         self.assertIn("did you mean 'accuracy'", self.error_of(*tell, 1, "acuracy=1", expect=3))
-        self.assertIn("a run that goes on", self.error_of(*tell, 1, "accuracy=1", "--infeasible", expect=2))
+        self.assertIn("a run in progress", self.error_of(*tell, 1, "accuracy=1", "--infeasible", expect=2))
         self.assertIn("expected a planned run", self.error_of("tell", "tune", "--run", 99, "--step", 1, "accuracy=1", expect=3))
         self.doetune("tell", "tune", "--run", 1, "accuracy=0.5")
-        self.assertIn("already has another result", self.error_of(*tell, 1, "accuracy=1", expect=3))
+        self.assertIn("already has a different result", self.error_of(*tell, 1, "accuracy=1", expect=3))
 
 
 class Replay(CliCase):

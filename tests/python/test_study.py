@@ -151,6 +151,28 @@ class Study(unittest.TestCase):
         with self.assertRaisesRegex(doetune.StudyError, "responses.z"):
             doetune.search({**study, "responses": {"z": {"goal": "maximize"}}}, self.directory)
 
+    def test_a_search_ends_with_a_confirmation(self):
+        study = doetune.search({"factors": {"x": {"low": 0, "high": 9, "type": "integer", "baseline": 0}},
+                                "responses": {"y": {"goal": "maximize"}}, "confirm": {"runs": 2}}, self.directory, budget=20)
+        while runs := study.next(batch=2):
+            self.assertEqual(bool(study.end), runs[0].point_type in ("confirmation", "baseline"))
+            for run in runs:
+                study.tell(run, {"y": 50 - (run.settings["x"] - 6) ** 2 + 0.1 * (run.run % 3)})
+        self.assertLessEqual(len(study.runs()), 20)
+        self.assertEqual((study.optimum().settings, study.optimum().status), ({"x": 6}, "CONFIRMED"))
+        again = doetune.search(study.directory / "study.yaml", self.directory, budget=30, tolerance=0)
+        self.assertEqual(again.next()[0].point_type, "proposed")
+        with self.assertRaises(ValueError):
+            doetune.search(study.directory / "study.yaml", self.directory, tolerance=-1)
+
+    def test_what_was_told_by_mistake_is_corrected(self):
+        study = doetune.plan(STUDY, self.directory)
+        study.tell(1, {"y": 1})
+        with self.assertRaisesRegex(doetune.StudyError, "told by mistake"):
+            study.tell(1, {"y": 2})
+        self.assertTrue(study.tell(1, {"y": 2}, correct=True))
+        self.assertEqual(study.runs()["y"][1], 2)
+
     def test_text_in_braces_is_a_study_too(self):
         text = json.dumps({"factors": {"x": {"low": 0, "high": 4}}, "responses": {"y": {"goal": "maximize"}}})
         for at, written in enumerate((text, json.dumps(json.loads(text), indent=1))):

@@ -225,7 +225,8 @@ TEST_CASE("A search has improved only what came closer to its goal", "[reports][
   }
   const std::vector<reports::Figure> figures = reports::search_figures(study.analysis);
   REQUIRE(figures.size() == 2);
-  CHECK_THAT(figures[0].title, Contains("Run 2 is better than run 1 by all goals; y went from 50"));
+  CHECK_THAT(figures[0].title,
+             Contains("Run 2 is better than run 1 for all goals combined; y went from 50"));
   CHECK_THAT(figures[1].title, Contains("The search improved cost from 9") &&
                                    Contains("in run 1 to 1") && Contains("in run 2."));
 }

@@ -269,7 +269,7 @@ TEST_CASE("A server ends if doetune does not want it any more, or it is not read
   const pid_t second = late.start();
   wait_for(first);
   CHECK(unwanted.end().cause == EndCause::kLost);
-  CHECK(unwanted.end().detail == "doetune has not asked for it for 0.3 s");
+  CHECK(unwanted.end().detail == "doetune has shown no sign of life for 0.3 s");
   wait_for(second);
   CHECK(late.end().cause == EndCause::kTimeLimit);
   CHECK(late.end().detail == "not ready within 0.3 s: exit code 1");

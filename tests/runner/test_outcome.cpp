@@ -63,7 +63,7 @@ TEST_CASE("A derived response without a value, and a window without telemetry, a
   study.responses[1].formula = "1 / y";
   auto record = assess(study, printed(R"({"y": 0})"));
   CHECK(record.status == RunStatus::kCompleted);
-  CHECK(record.flags == std::vector<std::string>{"z = 1 / y has no value"});
+  CHECK(record.flags == std::vector<std::string>{"the formula z = 1 / y has no finite value"});
 
   const tests::TemporaryDirectory temporary;
   std::ofstream(temporary / "telemetry.csv") << "time_s,cpu_busy_share\n5000,0.5\n5000.1,0.5\n";

@@ -242,7 +242,7 @@ TEST_CASE("An edited study file beside the directory is reported, as it is not r
     CHECK(opened.study.text == directory.study.text);
     CHECK(opened.plan_hash == directory.plan_hash);
     REQUIRE(opened.taken_up);
-    CHECK_THAT(*opened.taken_up, Catch::EndsWith("taken from it: responses"));
+    CHECK_THAT(*opened.taken_up, Catch::EndsWith("taken from the former: responses"));
     CHECK(study::edited_original(opened) == opened.taken_up);
     CHECK_FALSE(study::changed_runs(opened));
 

@@ -57,7 +57,7 @@ std::vector<Input> llm_inputs() {
   const std::vector<Input> own{
       {"batch_size", integer, 8,
        "sequences that an executor works on at the same time; without request_rate there are "
-       "always so many requests, each followed by the next when it is answered",
+       "always that many requests, each replaced by the next when it is answered",
        "", 1, 4096},
       {"request_rate", continuous, nullptr,
        "mean rate of random (Poisson) arrivals, of all executors together", "requests/s", 0.001,
@@ -65,7 +65,7 @@ std::vector<Input> llm_inputs() {
       {"prompt_tokens", text, "128",
        "length of a prompt: 128, 64..256 or lognormal:MEDIAN:SIGMA[:MAX]"},
       {"output_tokens", text, "64", "length of an answer, written likewise"},
-      {"prefill_chunk", integer, 256, "maximum tokens of prompts that a step reads", "", 1,
+      {"prefill_chunk", integer, 256, "maximum number of prompt tokens that a step reads", "", 1,
        kLargest},
       categories(
           "cache_precision", cache_type_names(),
@@ -80,7 +80,7 @@ std::vector<Input> llm_inputs() {
        {},
        kBlockSizeMultiple},
       {"cache_memory_limit", continuous, nullptr,
-       "memory of an executor's cache, by which it may be working on fewer sequences; default: "
+       "maximum memory of an executor's cache, which may limit it to fewer sequences; default: "
        "what batch_size sequences of maximum length need",
        "MiB", 0.001, 1e9},
       categories("precision", {"fp32", "bf16"}, "number format of the weights; sums are fp32"),

@@ -259,7 +259,7 @@ void SparkApplication::start(const SparkConfiguration& configuration) {
           "openjdk-17-jre-headless) in PATH",
           command.program));
     if (Clock::now() > limit_)
-      throw std::runtime_error("the time limit has come before Spark's application has started");
+      throw std::runtime_error("the time limit was reached before Spark's application started");
   }
   connection_ = FileDescriptor(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection_) fail("cannot accept Spark's application");
@@ -286,7 +286,8 @@ Json SparkApplication::receive() {
   std::size_t end;
   while ((end = received_.find('\n')) == std::string::npos) {
     if (Clock::now() > limit_)
-      throw std::runtime_error("the time limit has come before Spark's next micro-batch was done");
+      throw std::runtime_error(
+          "the time limit was reached before Spark's next micro-batch was done");
     if (!readable(connection_)) continue;
     char part[4096];
     const ssize_t size = ::read(connection_.get(), part, sizeof part);

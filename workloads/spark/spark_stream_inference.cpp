@@ -39,7 +39,7 @@ std::vector<Input> inputs() {
         "Spark's master, as for spark-submit; default: a cluster on this machine "
         "(local-cluster) with a process for each executor"},
        {"submit", text, "spark-submit", "path of spark-submit, or its name in PATH"},
-       {"spark_options", text, nullptr, "further options for spark-submit, between spaces"},
+       {"spark_options", text, nullptr, "further options for spark-submit, separated by spaces"},
        {"folder", text, nullptr,
         "where the micro-batches are written, on a file system that driver and executors "
         "share; default: beside the result"}});
