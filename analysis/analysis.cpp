@@ -374,6 +374,23 @@ void take_measured(Analysis& analysis, const AnalysisOptions& options) {
   analysis.optimum_problem.clear();
 }
 
+/// After a search, the configurations that it ran, and that the request allows: where neighbours
+/// are not alike, what a model expects of a configuration that nobody has run is too much. All
+/// (empty) if there are none, and in designed experiments.
+std::vector<std::vector<double>> settings_to_choose_from(const Analysis& analysis,
+                                                         const surfaces::OptimumRequest& request) {
+  std::vector<std::vector<double>> settings;
+  if (!is_search(analysis.directory->plan)) return settings;
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (record == analysis.records.end()) continue;
+    if (record->second.status != study::RunStatus::kCompleted) continue;
+    if (keeps_held(analysis, run.run) && request.region.allows(run.settings))
+      settings.push_back(run.settings);
+  }
+  return settings;
+}
+
 /// Sets the goals even if there is no optimum because a response has no surface.
 void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
   surfaces::OptimumRequest request = request_of(analysis, options);
@@ -384,7 +401,9 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
     close_ramps(request, ranges, analysis);
     if (!analysis.optimum_problem.empty()) return;
     const surfaces::OptimumRequest wanted = request;
+    request.only = settings_to_choose_from(analysis, request);
     analysis.optimum = find_confident_optimum(request);
+    request.only.clear();
     analysis.optimum->at_bound = surfaces::improving_ends(request, *analysis.optimum);
     analysis.details = details_of(request, wanted, *analysis.optimum, ranges, options.limits);
     if (analysis.details->indifferent) analysis.optimum->at_bound.clear();

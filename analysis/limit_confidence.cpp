@@ -57,6 +57,7 @@ surfaces::OptimumRequest between(surfaces::OptimumRequest request,
 
 /// Whether further searches take little time.
 bool is_cheap(const surfaces::OptimumRequest& request) {
+  if (!request.only.empty()) return true;
   return surfaces::SettingsSearch(request.factors, request.region, request.hold, kFewSettings)
       .is_exhaustive();
 }

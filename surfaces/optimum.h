@@ -43,6 +43,9 @@ struct OptimumRequest {
   doe::Region region;
   std::vector<GoalResponse> responses;
   std::map<std::string, double> hold;  ///< factors fixed at a natural setting
+  /// The settings to choose from, in natural units, such as those that have been run; empty: all
+  /// usable ones. Ranges, the front and what else is said of the region are of all nevertheless.
+  std::vector<std::vector<double>> only = {};
   double confidence = 0.95;
   /// The probability that a run completes at each of some coded points (one per row); empty: 1.
   /// Must be thread-safe. A probability below min_feasibility counts as a missed limit, with the

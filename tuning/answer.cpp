@@ -28,6 +28,10 @@ std::optional<surfaces::Optimum> answer(const Problem& problem,
   for (const Observation& observation : so_far) {
     if (!observation.completed) request.region = request.region.without(observation.settings);
   }
+  for (const Observation& observation : so_far) {
+    if (!observation.completed || observation.ended_early()) continue;
+    if (problem.region.allows(observation.settings)) request.only.push_back(observation.settings);
+  }
   for (std::size_t o = 0; o < problem.objectives.size(); ++o) {
     const surfaces::Surface* surface = models.surface(o);
     if (surface == nullptr) return std::nullopt;

@@ -22,6 +22,11 @@ Scored scored(const OptimumRequest& request, const Scorer& scorer, Settings sett
   return {std::move(settings), scorer.best_of(coded.transpose()).score};
 }
 
+SettingsSearch search_of(const OptimumRequest& request) {
+  if (!request.only.empty()) return {request.factors, request.region, request.only};
+  return {request.factors, request.region, request.hold, request.max_enumerated};
+}
+
 /// Improves settings by moves that increase their score.
 Scored improved(const OptimumRequest& request, const Scorer& scorer, const SettingsSearch& search,
                 Scored start, long& evaluations) {
@@ -108,6 +113,7 @@ std::vector<std::string> factors_at_bound(const OptimumRequest& request, const S
 /// Upper bound on the gain of any other setting, from the exact continuous optimum.
 std::optional<double> most_to_gain(const OptimumRequest& request, const SettingsSearch& search,
                                    const Settings& settings) {
+  if (!request.only.empty()) return std::nullopt;
   if (search.is_exhaustive()) return 0;
   const auto goal = QuadraticGoal::of(request);
   if (!goal) return std::nullopt;
@@ -131,16 +137,14 @@ std::optional<Settings> baseline_of(const std::vector<doe::Factor>& factors) {
 }
 
 Candidate best_candidate(const OptimumRequest& request) {
-  const SettingsSearch search(request.factors, request.region, request.hold,
-                              request.max_enumerated);
+  const SettingsSearch search = search_of(request);
   const std::vector<Scored> chosen = chosen_points(request, search, 1);
   if (chosen.empty()) refuse_empty_region(request, search);
   return assess(request, chosen.front().settings, settings_are(request));
 }
 
 Optimum find_optimum(const OptimumRequest& request) {
-  const SettingsSearch search(request.factors, request.region, request.hold,
-                              request.max_enumerated);
+  const SettingsSearch search = search_of(request);
   Optimum optimum;
   const std::vector<Scored> chosen = chosen_points(request, search, 1 + kAlternatives);
   if (chosen.empty()) refuse_empty_region(request, search);

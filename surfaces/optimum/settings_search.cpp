@@ -115,13 +115,23 @@ SettingsSearch::SettingsSearch(const std::vector<doe::Factor>& factors, const do
   if (!exhaustive_) draw_random_points();
 }
 
+SettingsSearch::SettingsSearch(const std::vector<doe::Factor>& factors, const doe::Region& region,
+                               const std::vector<Settings>& only)
+    : factors_(factors),
+      region_(region.for_another_thread()),
+      listed_points_(only.size(), factors.size()) {
+  for (std::size_t i = 0; i < only.size(); ++i) {
+    listed_points_.row(static_cast<Eigen::Index>(i)) = as_row(only[i]);
+  }
+}
+
 void SettingsSearch::draw_random_points() {
   const auto factors = static_cast<Eigen::Index>(factors_.size());
-  random_points_.resize(kRandomPoints, factors);
+  listed_points_.resize(kRandomPoints, factors);
   Eigen::Index found = 0;
   const auto add = [&](const Settings& settings) {
     if (!region_.allows(settings)) return;
-    random_points_.row(found++) = as_row(settings);
+    listed_points_.row(found++) = as_row(settings);
   };
   Settings centre;
   for (const Settings& choice : choices_) centre.push_back(choice[choice.size() / 2]);
@@ -130,11 +140,11 @@ void SettingsSearch::draw_random_points() {
   for (int tries = 0; tries < kRandomTries && found < kRandomPoints; ++tries) {
     add(random_settings(choices_, random));
   }
-  random_points_.conservativeResize(found, Eigen::NoChange);
+  listed_points_.conservativeResize(found, Eigen::NoChange);
 }
 
 std::size_t SettingsSearch::block_count() const {
-  return blocks_of(grid_points_) + blocks_of(static_cast<std::size_t>(random_points_.rows()));
+  return blocks_of(grid_points_) + blocks_of(static_cast<std::size_t>(listed_points_.rows()));
 }
 
 Block SettingsSearch::allowed(Eigen::MatrixXd natural, const doe::Region& region) const {
@@ -160,8 +170,8 @@ Block SettingsSearch::block(std::size_t index, const doe::Region& region) const 
   const std::size_t grid_blocks = blocks_of(grid_points_);
   if (index < grid_blocks) return grid_block(index, region);
   const auto first = static_cast<Eigen::Index>((index - grid_blocks) * kBlockPoints);
-  const auto points = std::min<Eigen::Index>(kBlockPoints, random_points_.rows() - first);
-  return allowed(random_points_.middleRows(first, points), region);
+  const auto points = std::min<Eigen::Index>(kBlockPoints, listed_points_.rows() - first);
+  return allowed(listed_points_.middleRows(first, points), region);
 }
 
 /// The grid points in order, the first factor changing fastest.

@@ -39,6 +39,10 @@ class SettingsSearch {
  public:
   static constexpr std::size_t kBlockPoints = 256;
 
+  /// All of these settings that the region allows; no others.
+  SettingsSearch(const std::vector<doe::Factor>& factors, const doe::Region& region,
+                 const std::vector<Settings>& only);
+
   /// `hold` fixes factors at a natural setting.
   SettingsSearch(const std::vector<doe::Factor>& factors, const doe::Region& region,
                  const std::map<std::string, double>& hold, std::size_t most,
@@ -87,7 +91,7 @@ class SettingsSearch {
   std::vector<Settings> grid_;          ///< per factor: all choices, or some of them
   std::vector<Eigen::VectorXd> coded_;  ///< the grid settings, coded
   std::size_t grid_points_ = 0;
-  Eigen::MatrixXd random_points_;  ///< natural; only if the search is not exhaustive
+  Eigen::MatrixXd listed_points_;  ///< natural: random ones, or all that there are
 };
 
 }  // namespace doetune::surfaces

@@ -65,6 +65,26 @@ TEST_CASE("The best usable setting is found, not one between settings", "[surfac
   CHECK(optimum.best.predictions[0].mean == Approx(10 - 0.01));
 }
 
+TEST_CASE("The settings to choose from may be listed", "[surfaces][optimum]") {
+  const Known up(rising, 0.01);
+  const Known top(hill, 0.1);
+  surfaces::OptimumRequest request;
+  request.factors = {continuous("a"), continuous("b")};
+  request.responses = {{"y", &top, Goal{GoalType::kMaximize, 0, 10}}};
+  request.only = {{-1, 1}, {0.51234, -0.4}, {0.9, -0.9}, {0.5, 0.25}};
+  surfaces::Optimum optimum = surfaces::find_optimum(request);
+  CHECK(optimum.best.settings == Settings{0.51234, -0.4});
+  CHECK_FALSE(optimum.global);  // there are better ones
+  REQUIRE(optimum.alternatives.size() == 3);
+  CHECK(optimum.alternatives.front().settings == Settings{0.9, -0.9});
+  request.responses.push_back({"cost", &up, Goal{GoalType::kAtMost, -1, 0.505}});
+  optimum = surfaces::find_optimum(request);
+  CHECK(optimum.feasible);
+  CHECK(optimum.best.settings == Settings{0.5, 0.25});
+  request.region = request.region.without({0.5, 0.25});
+  CHECK(surfaces::find_optimum(request).best.settings == Settings{-1, 1});
+}
+
 TEST_CASE("No usable setting beats the optimum", "[surfaces][optimum]") {
   const Known surface(hill, 0.1);
   surfaces::OptimumRequest request;

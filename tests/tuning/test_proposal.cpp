@@ -34,6 +34,17 @@ TEST_CASE("a search finds the top of a smooth hill among 121 configurations in 1
   CHECK(optimum->best.settings == Settings{7, 3});
 }
 
+TEST_CASE("the answer has been run, also where more is expected elsewhere") {
+  const Problem problem = plane_problem();
+  std::vector<Observation> so_far;
+  for (const Settings& settings : start(problem, 6)) so_far.push_back(measured(settings));
+  const auto optimum = answer(problem, so_far);
+  REQUIRE(optimum);
+  const auto best = best_measured(problem, so_far);
+  CHECK(optimum->best.settings == so_far[*best].settings);
+  CHECK(next_runs(problem, so_far).front().gain.value() > 0.01);
+}
+
 TEST_CASE("a limited response that never varies, and a factor that cannot, do not stop a search") {
   Problem problem = plane_problem();
   problem.region =
