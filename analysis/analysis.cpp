@@ -374,21 +374,47 @@ void take_measured(Analysis& analysis, const AnalysisOptions& options) {
   analysis.optimum_problem.clear();
 }
 
+/// Imported runs may be outside.
+bool is_in_ranges(const std::vector<doe::Factor>& factors, const std::vector<double>& settings) {
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    if (!factors[f].allows(settings[f])) return false;
+  }
+  return true;
+}
+
 /// After a search, the configurations that it ran, and that the request allows: where neighbours
-/// are not alike, what a model expects of a configuration that nobody has run is too much. All
-/// (empty) if there are none, and in designed experiments.
+/// are not alike, what a model expects of a configuration that nobody has run is too much. None in
+/// designed experiments, and where factors are held: they were not run for that.
 std::vector<std::vector<double>> settings_to_choose_from(const Analysis& analysis,
                                                          const surfaces::OptimumRequest& request) {
   std::vector<std::vector<double>> settings;
-  if (!is_search(analysis.directory->plan)) return settings;
-  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+  const study::Plan& plan = analysis.directory->plan;
+  if (!is_search(plan) || !request.hold.empty()) return settings;
+  for (const study::PlannedRun& run : plan.runs) {
     const auto record = analysis.records.find(run.run);
-    if (record == analysis.records.end()) continue;
+    if (record == analysis.records.end() || study::tests_prediction(plan, run)) continue;
     if (record->second.status != study::RunStatus::kCompleted) continue;
-    if (keeps_held(analysis, run.run) && request.region.allows(run.settings))
+    if (is_in_ranges(request.factors, run.settings) && request.region.allows(run.settings))
       settings.push_back(run.settings);
   }
   return settings;
+}
+
+/// Of all usable configurations where none that was run is predicted to meet the limits, and in
+/// designed experiments. The request keeps the confidences that were asked for.
+void choose(surfaces::OptimumRequest& request, Analysis& analysis) {
+  surfaces::OptimumRequest among = request;
+  among.only = settings_to_choose_from(analysis, request);
+  if (!among.only.empty()) {
+    analysis.optimum = find_confident_optimum(among);
+    analysis.among_runs = analysis.optimum->feasible;
+  }
+  if (!analysis.among_runs) {
+    analysis.optimum = find_confident_optimum(request);
+    return;
+  }
+  among.only.clear();
+  request = among;
 }
 
 /// Sets the goals even if there is no optimum because a response has no surface.
@@ -401,9 +427,7 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
     close_ramps(request, ranges, analysis);
     if (!analysis.optimum_problem.empty()) return;
     const surfaces::OptimumRequest wanted = request;
-    request.only = settings_to_choose_from(analysis, request);
-    analysis.optimum = find_confident_optimum(request);
-    request.only.clear();
+    choose(request, analysis);
     analysis.optimum->at_bound = surfaces::improving_ends(request, *analysis.optimum);
     analysis.details = details_of(request, wanted, *analysis.optimum, ranges, options.limits);
     if (analysis.details->indifferent) analysis.optimum->at_bound.clear();

@@ -153,9 +153,10 @@ struct Analysis {
                                ///< most the highest of a completed run
   std::optional<surfaces::Optimum> optimum;  ///< empty without goals or if a response with a goal
                                              ///< has no surface
-  std::optional<MeasuredAnswer> measured;    ///< if there is no optimum, but a run with all goals
-  std::string optimum_problem;               ///< why there is neither of them
-  std::optional<OptimumDetails> details;     ///< of the optimum
+  bool among_runs = false;  ///< it was chosen among the configurations that a search ran
+  std::optional<MeasuredAnswer> measured;  ///< if there is no optimum, but a run with all goals
+  std::string optimum_problem;             ///< why there is neither of them
+  std::optional<OptimumDetails> details;   ///< of the optimum
   std::map<std::string, surfaces::Goal> goals;  ///< as used, with the ends of all ramps
   std::map<std::string, double> hold;           ///< factors that the answer keeps at a level
 

@@ -34,6 +34,16 @@ const std::vector<double>& settings_of_run(const Analysis& analysis, int run) {
   return analysis.directory->plan.runs[static_cast<std::size_t>(run - 1)].settings;
 }
 
+bool keeps_held(const Analysis& analysis, int run) {
+  const std::vector<doe::Factor>& factors = factors_of(analysis);
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const auto held = analysis.hold.find(factors[f].name);
+    if (held == analysis.hold.end()) continue;
+    if (settings_of_run(analysis, run)[f] != held->second) return false;
+  }
+  return true;
+}
+
 std::optional<Score> score_of(const Analysis& analysis, const study::RunRecord& record) {
   Score score;
   for (const auto& [name, goal] : analysis.goals) {
@@ -55,16 +65,6 @@ bool is_better(const Score& score, const Score& than) {
 }
 
 }  // namespace
-
-bool keeps_held(const Analysis& analysis, int run) {
-  const std::vector<doe::Factor>& factors = factors_of(analysis);
-  for (std::size_t f = 0; f < factors.size(); ++f) {
-    const auto held = analysis.hold.find(factors[f].name);
-    if (held == analysis.hold.end()) continue;
-    if (settings_of_run(analysis, run)[f] != held->second) return false;
-  }
-  return true;
-}
 
 std::optional<BestRun> better_run(const Analysis& analysis, const std::optional<BestRun>& best,
                                   int run) {

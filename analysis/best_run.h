@@ -13,9 +13,6 @@ struct BestRun {
   bool meets_limits = false;
 };
 
-/// Whether the factors that the answer holds (Analysis::hold) have these levels in a run.
-bool keeps_held(const Analysis& analysis, int run);
-
 /// The better of two runs, by violation of limits, then desirability, then the first response to
 /// maximize or minimize; `best` if `run` did not complete, lacks a response with a goal or has a
 /// held factor at another level.

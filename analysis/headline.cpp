@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/failed_runs.h"
 #include "analysis/fitted_runs.h"
 #include "analysis/format.h"
 #include "analysis/limit_confidence.h"
@@ -98,8 +97,10 @@ std::string doubt_text(const Analysis& analysis) {
                                  chance_text(limit->wanted)));
   }
   if (missed.empty()) return "";
-  return fmt::format(" The confidence wanted is not reached for {}{}.", listed(missed),
-                     analysis.optimum->best.doubt > 0 ? "; no configuration comes nearer" : "");
+  const char* nearest = analysis.optimum->best.doubt <= 0 ? ""
+                        : analysis.among_runs ? "; no configuration that was run comes nearer"
+                                              : "; no configuration comes nearer";
+  return fmt::format(" The confidence wanted is not reached for {}{}.", listed(missed), nearest);
 }
 
 /// "run 7 (throughput 512 images/s, latency 9 ms)".
@@ -158,11 +159,10 @@ std::string optimum_headline(const Analysis& analysis) {
   }
   const std::vector<std::string> limited = limited_responses(analysis);
   const std::string best = best_of_ramps(analysis);
-  const bool searched = is_search(analysis.directory->plan);
-  const std::string subject = is_at_today(analysis)
-                                  ? "The baseline is already the configuration that is"
-                              : searched ? "Of the configurations that were run, this one is"
-                                         : "This configuration is";
+  const std::string subject =
+      is_at_today(analysis) ? "The baseline is already the configuration that is"
+      : analysis.among_runs ? "Of the configurations that were run, this one is"
+                            : "This configuration is";
   const std::string more = doubt_text(analysis) + completion_text(analysis);
   if (limited.empty()) return fmt::format("{} predicted to give {}.{}", subject, best, more);
   std::string text = best.empty() ? fmt::format("{} predicted to meet {} on average", subject,

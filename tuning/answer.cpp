@@ -17,20 +17,26 @@ double min_feasibility(const Problem& problem, const SurrogateModels& models) {
   return std::min(problem.feasibility, models.completion(models.completed()).maxCoeff());
 }
 
+std::vector<Settings> completed_settings(const Problem& problem,
+                                         const std::vector<Observation>& so_far) {
+  std::vector<Settings> settings;
+  for (const Observation& observation : so_far) {
+    if (!observation.completed || observation.ended_early()) continue;
+    if (problem.region.allows(observation.settings)) settings.push_back(observation.settings);
+  }
+  return settings;
+}
+
 }  // namespace
 
 std::optional<surfaces::Optimum> answer(const Problem& problem,
-                                        const std::vector<Observation>& so_far) {
+                                        const std::vector<Observation>& so_far, Among among) {
   const SurrogateModels models(problem, so_far, kCompletionDraws);
   surfaces::OptimumRequest request{problem.factors, problem.region, {}, {}};
   request.max_enumerated = kMaxEnumerated;
   request.threads = problem.threads;
   for (const Observation& observation : so_far) {
     if (!observation.completed) request.region = request.region.without(observation.settings);
-  }
-  for (const Observation& observation : so_far) {
-    if (!observation.completed || observation.ended_early()) continue;
-    if (problem.region.allows(observation.settings)) request.only.push_back(observation.settings);
   }
   for (std::size_t o = 0; o < problem.objectives.size(); ++o) {
     const surfaces::Surface* surface = models.surface(o);
@@ -52,7 +58,12 @@ std::optional<surfaces::Optimum> answer(const Problem& problem,
   for (std::size_t o = 0; o < ranges.size(); ++o) {
     request.responses[o].goal->close(ranges[o].low, ranges[o].high);
   }
-  return surfaces::find_optimum(request);
+  if (among == Among::kAll) return surfaces::find_optimum(request);
+  surfaces::OptimumRequest of_runs = request;
+  of_runs.only = completed_settings(problem, so_far);
+  if (of_runs.only.empty()) return surfaces::find_optimum(request);
+  surfaces::Optimum optimum = surfaces::find_optimum(of_runs);
+  return optimum.feasible ? optimum : surfaces::find_optimum(request);
 }
 
 }  // namespace doetune::tuning

@@ -129,7 +129,8 @@ class OneSearch {
 
   std::optional<Settings> recommended() const {
     if (options_.strategy != Strategy::kRandom) {
-      if (const auto optimum = answer(problem_, so_far_)) return optimum->best.settings;
+      const Among among = options_.strategy == Strategy::kTune ? Among::kRuns : Among::kAll;
+      if (const auto optimum = answer(problem_, so_far_, among)) return optimum->best.settings;
     }
     const auto best = best_measured(problem_, so_far_);
     if (!best) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "analysis/confirmation.h"
 #include "analysis/format.h"
@@ -15,6 +16,7 @@
 #include "surfaces/optimum.h"
 #include "tuning/start.h"
 #include "tuning/study_search.h"
+#include "tuning/utility.h"
 
 namespace doetune::tuning {
 namespace {
@@ -112,33 +114,45 @@ int payable(const Resource& resource, double each, const SearchLimits& limits) {
   return static_cast<int>(std::clamp(runs, 1.0, static_cast<double>(limits.confirmations)));
 }
 
-/// Whether no goal has varied, in the start and as many runs after it as a search is patient.
-bool measured_the_same(const study::StudyDirectory& directory) {
+/// The goals, if none has varied in the start and as many runs after it as a search is patient, and
+/// a run meets the limits: "throughput and cost". Else empty.
+std::string unvaried_goals(const study::StudyDirectory& directory) {
   const Problem problem = problem_of(directory.study);
   std::vector<Observation> completed = observations_of(directory, records_of(directory));
   std::erase_if(completed, [](const auto& run) { return !run.completed || run.ended_early(); });
   const int enough = start_size(problem, default_budget(directory.study)) + kPatience;
-  if (static_cast<int>(completed.size()) < enough) return false;
+  if (static_cast<int>(completed.size()) < enough || !best_measured(problem, completed)) return "";
+  std::vector<std::string> names;
   for (const Objective& objective : problem.objectives) {
     if (objective.goal.is_limit()) continue;
     std::set<double> values;
     for (const Observation& run : completed) {
       const auto value = run.values.find(objective.name);
-      if (value == run.values.end()) return false;
+      if (value == run.values.end()) return "";
       values.insert(value->second);
     }
-    if (values.size() > 1) return false;
+    if (values.size() > 1) return "";
+    names.push_back(objective.name);
   }
-  return true;
+  return analysis::listed(names);
 }
 
-study::SearchState with_limits(study::SearchState state, const SearchLimits& limits) {
-  state.budget = limits.budget;
-  state.tolerance = limits.tolerance;
-  state.seconds = limits.seconds;
-  state.gpu_seconds = limits.gpu_seconds;
-  state.joules = limits.joules;
-  state.front = limits.front;
+auto fields_of(const SearchLimits& limits) {
+  return std::make_tuple(limits.budget, limits.tolerance, limits.seconds, limits.gpu_seconds,
+                         limits.joules, limits.front);
+}
+
+/// With other limits, a search that has ended goes on.
+study::SearchState with_limits(const study::Study& study, const study::SearchState& before,
+                               const SearchLimits& limits) {
+  study::SearchState state = before;
+  std::tie(state.budget, state.tolerance, state.seconds, state.gpu_seconds, state.joules,
+           state.front) = fields_of(limits);
+  if (fields_of(limits) == fields_of(search_limits(study, before))) return state;
+  state.goes_on = true;
+  if (state.end.empty()) return state;
+  state.end.clear();
+  state.small_gains = kPatience - 1;
   return state;
 }
 
@@ -255,9 +269,12 @@ std::vector<int> plan_confirmation(study::StudyDirectory& directory, int runs) {
 }
 
 Search::Search(const study::StudyDirectory& directory, const SearchLimits& limits)
-    : limits_(limits), state_(with_limits(study::read_search_state(directory.path), limits)) {
+    : limits_(limits) {
+  const study::SearchState before = study::read_search_state(directory.path);
+  state_ = with_limits(directory.study, before, limits);
   study::write_search_state(directory.path, state_);
-  if (state_.end.empty()) return;
+  const bool unknown = before == study::SearchState() && is_confirming(directory);
+  if (state_.end.empty() && !unknown) return;
   // A search that ended once needs no more proof that little is to be gained, unless what it
   // predicted proved wrong.
   state_.small_gains = is_contradicted(directory) ? 0 : kPatience - 1;
@@ -277,8 +294,9 @@ std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch
   }
   if (const auto reason = used_up(directory, std::min(left, batch)))
     return ends(directory, *reason);
-  if (limits_.tolerance > 0 && measured_the_same(directory))
-    return ends(directory, "all completed runs have given the same result");
+  const std::string unvaried = limits_.tolerance > 0 ? unvaried_goals(directory) : "";
+  if (!unvaried.empty())
+    return ends(directory, "all completed runs have given the same " + unvaried);
   const std::vector<Proposal> proposed = proposals(directory, std::min(left, batch));
   if (proposed.empty()) return ends(directory, "every configuration has been tried");
   const auto gain = proposed.front().gain;
@@ -290,6 +308,7 @@ std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch
     return ends(directory, "another run is expected to gain " + little);
   }
   auto runs = planned(directory, proposed);
+  state_.goes_on = false;
   study::write_search_state(directory.path, state_);
   return runs;
 }
@@ -356,11 +375,13 @@ std::vector<NextRun> Search::ends(const study::StudyDirectory& directory, std::s
 
 NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& limits, int batch) {
   const study::SearchState before = study::read_search_state(directory.path);
-  const study::SearchState now = with_limits(before, limits);
-  study::write_search_state(directory.path, now);
-  if (auto pending = pending_runs(directory, batch); !pending.empty())
+  const study::SearchState now = with_limits(directory.study, before, limits);
+  if (auto pending = pending_runs(directory, batch); !pending.empty()) {
+    study::write_search_state(directory.path, now);
     return {std::move(pending), now.end};
-  if (!now.end.empty() && now == before && is_borne_out(directory)) return {{}, now.end};
+  }
+  if (!now.goes_on && is_confirming(directory) && is_borne_out(directory))
+    return {{}, now.end.empty() ? "the optimum has been confirmed" : now.end};
   Search search(directory, limits);
   if (auto proposed = search.propose(directory, batch); !proposed.empty())
     return {std::move(proposed), ""};

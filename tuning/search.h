@@ -82,7 +82,7 @@ class Search {
 
   /// Appends the next runs to the plan, at most `batch`, and of at most `jobs` whole plots. Empty
   /// if the search ends: five times in a row a run was expected to gain less than the tolerance,
-  /// the start and five runs more have all measured the same (unless the tolerance is 0), every
+  /// no goal has varied in the start and five runs more (unless the tolerance is 0), every
   /// configuration has been tried, no run is left, or, as runs take on average, no time, GPU time
   /// or energy but for the confirmation. All runs of the plan must have been made. After a
   /// confirmation one such gain is enough, unless the runs there contradicted the prediction.

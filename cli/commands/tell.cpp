@@ -11,6 +11,7 @@
 #include "study/directory/journal.h"
 #include "study/directory/tell.h"
 #include "study/file/yaml.h"
+#include "tuning/search.h"
 #include "tuning/study_search.h"
 
 namespace po = boost::program_options;
@@ -46,6 +47,14 @@ int only_pending_run(const study::StudyDirectory& directory) {
     pending = run.run;
   }
   return pending;
+}
+
+/// After the last run that confirms, what it shows; after that of a designed experiment, its
+/// report.
+const char* next_command(const study::StudyDirectory& directory, int run) {
+  if (!tuning::pending_runs(directory, 1).empty()) return "next";
+  if (directory.plan.runs[static_cast<std::size_t>(run - 1)].validates()) return "confirm";
+  return study::read_search_state(directory.path) == study::SearchState() ? "report" : "next";
 }
 
 std::map<std::string, double> responses_of(const std::vector<std::string>& words) {
@@ -165,7 +174,8 @@ int command_tell(const Command& command, const Arguments& arguments) {
     print(told);
   }
   if (told.status != kGoesOn)
-    say_next(fmt::format("doetune next {}", study::shell_quoted(directory.path.string())));
+    say_next(fmt::format("doetune {} {}", next_command(directory, run),
+                         study::shell_quoted(directory.path.string())));
   return kDone;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "study/file/yaml.h"
 #include "tuning/search.h"
 #include "tuning/study_search.h"
@@ -11,16 +13,11 @@ namespace po = boost::program_options;
 namespace doetune::cli {
 namespace {
 
-void check_front(const study::Study& study) {
-  std::vector<std::string> goals;
-  for (const tuning::Objective& objective : tuning::problem_of(study).objectives) {
-    if (!objective.goal.is_limit()) goals.push_back(objective.name);
-  }
-  if (goals.size() > 1) return;
-  throw UsageError(
-      fmt::format("--front: the study has one goal, {}; expected two or more responses with the "
-                  "goal maximize, minimize or target",
-                  goals.front()));
+/// Whether there are several goals that are no limits.
+bool has_front(const study::Study& study) {
+  const auto objectives = tuning::problem_of(study).objectives;
+  return std::count_if(objectives.begin(), objectives.end(),
+                       [](const auto& objective) { return !objective.goal.is_limit(); }) > 1;
 }
 
 double tolerance_given(const Options& options) {
@@ -56,8 +53,12 @@ study::SearchState limits_given(const Options& options, const study::Study& stud
   const int usual = before.budget > 0 ? before.budget : tuning::default_budget(study);
   before.budget = positive_option(options, "budget", usual);
   if (options.has("tolerance")) before.tolerance = tolerance_given(options);
-  if (options.has("front")) before.front = true;
-  if (before.front) check_front(study);
+  if (options.has("front") && !has_front(study)) {
+    throw UsageError(
+        "--front: the study has one goal; expected two or more responses with the goal maximize, "
+        "minimize or target");
+  }
+  before.front = (before.front || options.has("front")) && has_front(study);
   return before;
 }
 

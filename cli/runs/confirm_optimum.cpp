@@ -195,8 +195,9 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
 /// Says which runs the user is to make; once they are told, what they show.
 int confirm_by_user(const Options& options, study::StudyDirectory& directory,
                     const study::ValidatedSettings& validated, study::Plan plan) {
+  const bool is_dry = options.has("dry-run");
   const auto added = static_cast<int>(plan.runs.size() - directory.plan.runs.size());
-  if (options.has("dry-run")) {
+  if (is_dry) {
     directory.plan = std::move(plan);
   } else if (added > 0) {
     study::extend_directory(directory, std::move(plan));
@@ -205,12 +206,13 @@ int confirm_by_user(const Options& options, study::StudyDirectory& directory,
   const auto records = study::final_records(study::read_journal(directory).records);
   std::vector<int> missing = runs.all();
   std::erase_if(missing, [&](int run) { return records.contains(run); });
-  if (missing.empty()) return conclude(directory, validated, options.json(), added);
+  if (missing.empty() && !is_dry) return conclude(directory, validated, options.json(), added);
   if (options.json()) {
     const analysis::Analysis analysis = analysis::analyse(directory);
-    print_json({analysis, analysis::verdict(analysis), added});
+    print_json({analysis, analysis::verdict(analysis), is_dry ? 0 : added});
   } else {
-    fmt::print("Make these runs, in this order, and record each of them:\n");
+    fmt::print("{}, in this order{}:\n", is_dry ? "You would make these runs" : "Make these runs",
+               is_dry ? "" : ", and record each of them");
     for (const int run : missing) {
       const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
       fmt::print("run {}: {} ({})\n", run,
@@ -218,6 +220,7 @@ int confirm_by_user(const Options& options, study::StudyDirectory& directory,
                  doe::point_type_name(planned.type));
     }
   }
+  if (is_dry) return kDone;
   say_next(fmt::format("doetune tell {} --run {} ...", study::shell_quoted(directory.path.string()),
                        missing.front()));
   return kRunsMissing;

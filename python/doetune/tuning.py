@@ -111,6 +111,8 @@ class _Tuning:
         before = _under_way.set(progress)
         try:
             responses = self._responses_of(self._function(**run.settings))
+            if not progress.ended:
+                self._tell(run, ", ".join(f"{name} {value:.4g}" for name, value in responses.items()), responses)
         except Exception as error:
             if progress.ended:
                 self._say_of(run, f"ended early: {progress.ended}")
@@ -128,8 +130,6 @@ class _Tuning:
             _under_way.reset(before)
         if progress.ended:
             self._say_of(run, f"ended early: {progress.ended}")
-            return
-        self._tell(run, ", ".join(f"{name} {value:.4g}" for name, value in responses.items()), responses)
 
     def _named(self, returned):
         """The number of the only response by its name. Raises ValueError."""

@@ -109,12 +109,13 @@ void write_alternatives(const Page& page, Markup& out) {
   const surfaces::Optimum& optimum = *page.analysis.optimum;
   if (optimum.alternatives.empty()) return;
   out.element("h3", "Other good configurations");
-  out.element("p", fmt::format("{} that differ from the optimum by at least a quarter of some "
-                               "factor's range. ✗: a goal is missed on average.",
-                               optimum.alternatives.size() == 1
-                                   ? "The best configuration"
-                                   : fmt::format("The {} best configurations",
-                                                 optimum.alternatives.size())));
+  out.element(
+      "p", fmt::format("{}{} that differ from the optimum by at least a quarter of some "
+                       "factor's range. ✗: a goal is missed on average.",
+                       optimum.alternatives.size() == 1
+                           ? "The best configuration"
+                           : fmt::format("The {} best configurations", optimum.alternatives.size()),
+                       page.analysis.among_runs ? " of those that were run" : ""));
   auto all = candidates_of(optimum.alternatives);
   if (optimum.baseline) all.push_back(&*optimum.baseline);
   const SettingsColumns columns(page.analysis, all);

@@ -5,13 +5,16 @@
 
 #include "base/bounded_file.h"
 #include "base/json_format.h"
+#include "base/text.h"
 #include "base/untrusted_json.h"
+#include "study/directory/directory.h"
 #include "study/files.h"
 
 namespace doetune::study {
 namespace {
 
 constexpr std::size_t kMaxBytes = 64 << 10;
+constexpr double kMaxCount = 1e9;
 
 std::filesystem::path file_in(const std::filesystem::path& directory) {
   return directory / "search.json";
@@ -25,6 +28,7 @@ json::Format<SearchState> format() {
                                     {"energy_j", &SearchState::joules},
                                     {"front", &SearchState::front},
                                     {"small_gains", &SearchState::small_gains},
+                                    {"goes_on", &SearchState::goes_on},
                                     {"end", &SearchState::end}});
 }
 
@@ -39,7 +43,12 @@ void take(const nlohmann::json& object, const char* key, double low, double& val
 void take(const nlohmann::json& object, const char* key, int& value) {
   double number = value;
   take(object, key, 0, number);
-  if (number <= std::numeric_limits<int>::max()) value = static_cast<int>(number);
+  if (number <= kMaxCount) value = static_cast<int>(number);
+}
+
+bool is_set(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && *found == true;
 }
 
 }  // namespace
@@ -61,10 +70,12 @@ SearchState read_search_state(const std::filesystem::path& directory) {
   take(*object, "gpu_time_s", 0, state.gpu_seconds);
   take(*object, "energy_j", 0, state.joules);
   take(*object, "small_gains", state.small_gains);
-  const auto front = object->find("front");
-  state.front = front != object->end() && *front == true;
+  state.front = is_set(*object, "front");
+  state.goes_on = is_set(*object, "goes_on");
   const auto end = object->find("end");
-  if (end != object->end() && end->is_string()) state.end = end->get<std::string>();
+  if (end == object->end() || !end->is_string()) return state;
+  std::string text_of_end = end->get<std::string>();
+  if (is_plain_text(text_of_end)) state.end = std::move(text_of_end);
   return state;
 }
 
@@ -73,6 +84,7 @@ void write_search_state(const std::filesystem::path& directory, const SearchStat
   const std::string text = format().text(state);
   std::error_code ignored;
   if (std::filesystem::exists(file, ignored) && read_file(file) == text) return;
+  const DirectoryLock lock(directory);
   write_file_durably(file, text);
 }
 

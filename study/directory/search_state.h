@@ -17,6 +17,7 @@ struct SearchState {
   double joules = std::numeric_limits<double>::infinity();       ///< of energy
   bool front = false;                                            ///< the Pareto front is wanted
   int small_gains = 0;   ///< proposals in a row with a small expected gain
+  bool goes_on = false;  ///< other limits have been given since its last proposal
   std::string end = {};  ///< why it ended, as a clause; empty while it goes on
 
   bool operator==(const SearchState&) const = default;
@@ -26,7 +27,8 @@ struct SearchState {
 /// or no sensible value have their defaults as well. Throws DirectoryError if it is no JSON object.
 SearchState read_search_state(const std::filesystem::path& directory);
 
-/// Replaces it, unless it is the same; durable when it returns. Throws DirectoryError.
+/// Replaces it, unless it is the same; durable when it returns. Throws DirectoryError, also if the
+/// directory is in use.
 void write_search_state(const std::filesystem::path& directory, const SearchState& state);
 
 }  // namespace doetune::study

@@ -113,7 +113,6 @@ std::vector<std::string> factors_at_bound(const OptimumRequest& request, const S
 /// Upper bound on the gain of any other setting, from the exact continuous optimum.
 std::optional<double> most_to_gain(const OptimumRequest& request, const SettingsSearch& search,
                                    const Settings& settings) {
-  if (!request.only.empty()) return std::nullopt;
   if (search.is_exhaustive()) return 0;
   const auto goal = QuadraticGoal::of(request);
   if (!goal) return std::nullopt;

@@ -132,6 +132,17 @@ class Tune(unittest.TestCase):
             self.assertEqual(list(doetune.open(kept).runs()["status"][:3]), ["failed"] * 3)
             shutil.rmtree(kept.parent)
 
+    def test_what_the_transform_does_not_take_is_a_failed_run(self):
+        def y(x):
+            doetune.report_progress(1, 0)
+            return max(0, 6 - x)
+
+        study = {"factors": {"x": {"low": 0, "high": 9, "type": "integer"}},
+                 "responses": {"y": {"goal": "maximize", "transform": "log"}}, "run": {"end_early": True}}
+        best = doetune.tune(y, study, budget=14, say=quiet)
+        self.assertEqual(best.settings, {"x": 0})
+        self.assertEqual(set(best.study.runs()["status"]), {"completed", "failed"})
+
     def test_a_single_number_is_the_only_response(self):
         study = {"factors": {"x": {"low": 0, "high": 10, "step": 1}}, "responses": {"y": {"goal": "minimize"}}}
         best = doetune.tune(lambda x: (x - 7) ** 2 + 1, study, budget=12, say=quiet)
