@@ -133,8 +133,8 @@ struct RunComparison {
   bool intervals = true;  ///< whether every part of `expected` is one
 };
 
-RunComparison compared(const Analysis& analysis, const study::RunRecord& record) {
-  const auto confirmation = confirmation_of(analysis);
+RunComparison compared(const Analysis& analysis, const std::optional<Confirmation>& confirmation,
+                       const study::RunRecord& record) {
   const auto ramps =
       std::max<long>(1, std::count_if(analysis.goals.begin(), analysis.goals.end(),
                                       [](const auto& goal) { return !goal.second.is_limit(); }));
@@ -156,16 +156,10 @@ RunComparison compared(const Analysis& analysis, const study::RunRecord& record)
   return result;
 }
 
-/// Whether the confirmation runs contradict the prediction at the optimum.
-bool is_contradicted(const Analysis& analysis) {
-  const auto confirmation = confirmation_of(analysis);
-  return confirmation && confirmation->validation == Confirmation::Validation::kNotConfirmed;
-}
-
 /// Whether the optimum meets the limits, by its confirmation runs if they were made.
-bool optimum_meets_limits(const Analysis& analysis) {
+bool optimum_meets_limits(const Analysis& analysis,
+                          const std::optional<Confirmation>& confirmation) {
   if (!analysis.optimum->feasible) return false;
-  const auto confirmation = confirmation_of(analysis);
   return !confirmation ||
          std::none_of(confirmation->responses.begin(), confirmation->responses.end(),
                       [](const auto& response) { return response.limit == LimitHeld::kNo; });
@@ -189,14 +183,17 @@ std::optional<Preference> preference(const Analysis& analysis) {
   if (!best || !analysis.optimum) return std::nullopt;
   const study::RunRecord& record = analysis.records.at(best->run);
   Preference result{*best, false, values_text(analysis, record), {}};
-  const RunComparison beside = compared(analysis, record);
+  const auto confirmation = confirmation_of(analysis);
+  const bool contradicted =
+      confirmation && confirmation->validation == Confirmation::Validation::kNotConfirmed;
+  const RunComparison beside = compared(analysis, confirmation, record);
   const std::string expected =
       beside.expected.empty()
           ? ""
           : fmt::format(" ({}{})", beside.expected, beside.intervals ? ", 95 %" : "");
   if (settings_of_run(analysis, best->run) == analysis.optimum->best.settings) {
     result.reason = "It is a run of the optimum.";
-  } else if (best->meets_limits != optimum_meets_limits(analysis)) {
+  } else if (best->meets_limits != optimum_meets_limits(analysis, confirmation)) {
     result.is_measured = best->meets_limits;
     result.reason = best->meets_limits ? "Prefer it: it meets the limits, and the optimum does not."
                                        : "Prefer the optimum: the run misses a limit.";
@@ -213,7 +210,7 @@ std::optional<Preference> preference(const Analysis& analysis) {
     result.reason = fmt::format(
         "{}he run lies within the noise of its single runs{}, and the best of many runs looks "
         "better than it is.",
-        is_contradicted(analysis) ? "T" : "Prefer the optimum: t", expected);
+        contradicted ? "T" : "Prefer the optimum: t", expected);
   }
   return result;
 }

@@ -21,6 +21,8 @@
 namespace doetune::tuning {
 namespace {
 
+using Validation = analysis::Confirmation::Validation;
+
 /// Proposals in a row with a small expected gain. One run gains little where several would gain
 /// more, and a model of few runs may be wrong: bench/tuning/stopping.py.
 constexpr int kPatience = 5;
@@ -156,18 +158,11 @@ study::SearchState with_limits(const study::Study& study, const study::SearchSta
   return state;
 }
 
-/// Whether there are confirmation runs of the optimum, and they contradict the prediction.
-bool is_contradicted(const study::StudyDirectory& directory) {
+/// What the confirmation runs of the optimum show; empty without any.
+std::optional<Validation> validation_of(const study::StudyDirectory& directory) {
   const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
-  return confirmation &&
-         confirmation->validation == analysis::Confirmation::Validation::kNotConfirmed;
-}
-
-/// Whether there are, and they do not.
-bool is_borne_out(const study::StudyDirectory& directory) {
-  const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
-  return confirmation &&
-         confirmation->validation != analysis::Confirmation::Validation::kNotConfirmed;
+  if (!confirmation) return std::nullopt;
+  return confirmation->validation;
 }
 
 /// Whether a confirmation has been begun and not ended.
@@ -277,7 +272,7 @@ Search::Search(const study::StudyDirectory& directory, const SearchLimits& limit
   if (state_.end.empty() && !unknown) return;
   // A search that ended once needs no more proof that little is to be gained, unless what it
   // predicted proved wrong.
-  state_.small_gains = is_contradicted(directory) ? 0 : kPatience - 1;
+  state_.small_gains = validation_of(directory) == Validation::kNotConfirmed ? 0 : kPatience - 1;
   state_.end.clear();
 }
 
@@ -380,8 +375,12 @@ NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& li
     study::write_search_state(directory.path, now);
     return {std::move(pending), now.end};
   }
-  if (!now.goes_on && is_confirming(directory) && is_borne_out(directory))
-    return {{}, now.end.empty() ? "the optimum has been confirmed" : now.end};
+  if (!now.goes_on && is_confirming(directory)) {
+    const auto validation = validation_of(directory);
+    if (validation && *validation != Validation::kNotConfirmed)
+      return {{},
+              now.end.empty() ? "the confirmation runs of the optimum have been made" : now.end};
+  }
   Search search(directory, limits);
   if (auto proposed = search.propose(directory, batch); !proposed.empty())
     return {std::move(proposed), ""};

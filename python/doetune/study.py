@@ -25,8 +25,8 @@ def search(study, directory, budget=None, tolerance=None):
 
     `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The
     search ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best
-    (default: 0.01), five times in a row. Both are kept in the directory; a search that has ended goes on if
-    it is opened with others.
+    (default: 0.01), five times in a row. `next` keeps both in the directory; a search that has ended goes on
+    if it is opened with others.
     """
     if budget is not None and budget < 1:
         raise ValueError(f"budget: expected at least 1 run, found {budget}")

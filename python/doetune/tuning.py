@@ -42,11 +42,11 @@ def tune(function, study, *, directory=None, budget=None, tolerance=None, say=pr
     is missing or not a finite number, is a failed run; where none with the same settings has completed, these
     count as settings that cannot run. If all runs fail at the start, the third exception is raised.
 
-    `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The
-    search ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best
-    (default: 0.01), five times in a row. With a `directory` the same call goes on after an interruption, and makes failed runs
-    again; otherwise the study is kept in a temporary one, which stays if the search is interrupted. Returns the
-    study's optimum.
+    `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The search
+    ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best (default:
+    0.01), five times in a row. With a `directory` the same call goes on after an interruption, and makes failed
+    runs again; otherwise the study is kept in a temporary one, which stays if the search is interrupted. Returns
+    the study's optimum.
     """
     temporary = tempfile.mkdtemp(prefix="doetune-") if directory is None else None
     try:

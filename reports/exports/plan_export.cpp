@@ -39,8 +39,7 @@ void check_can_be_executed(const Study& study) {
   if (!study.search) return;
   throw study::StudyError(
       fmt::format("{}: the runs search for the largest {}, which the other tool does not: make it "
-                  "a factor with a "
-                  "range (without search) in a copy of the study file",
+                  "a factor with a range (without search) in a copy of the study file",
                   study.location("factors." + study.search->load.name), study.search->load.name));
 }
 

@@ -43,9 +43,8 @@ Figure half_normal_figure(const analysis::ResponseAnalysis& response,
   figure.caption = fmt::format(
       "Half-normal plot: terms without effect follow the line. One in twenty of them lies beyond "
       "the margin of error ME ({1}); in one of twenty such experiments at least one lies beyond "
-      "the "
-      "simultaneous margin SME ({2}). Both are from Lenth's pseudo standard error ({0}). Terms are "
-      "scaled to the same variance.",
+      "the simultaneous margin SME ({2}). Both are from Lenth's pseudo standard error ({0}). Terms "
+      "are scaled to the same variance.",
       analysis::short_number(margins.pseudo_error), analysis::short_number(margins.margin),
       analysis::short_number(margins.simultaneous_margin));
   const double largest = std::abs(effects.front().estimate);
