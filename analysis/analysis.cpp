@@ -127,11 +127,6 @@ void add_derived(const study::StudyDirectory& directory, std::map<int, study::Ru
   }
 }
 
-/// Those that count as infeasible: none of a designed experiment.
-std::set<int> failures_of(const study::Plan& plan, const std::map<int, study::RunRecord>& records) {
-  return is_search(plan) ? failures_that_count(plan, records) : std::set<int>();
-}
-
 /// From the final record of each run. Of the confirmation runs, only those count that found a
 /// configuration infeasible: it is not to be recommended again.
 std::optional<surfaces::Feasibility> completion_model(
@@ -139,19 +134,19 @@ std::optional<surfaces::Feasibility> completion_model(
   std::vector<Eigen::VectorXd> points;
   std::vector<bool> completed;
   std::vector<double> headroom;
-  const std::set<int> failures = failures_of(directory.plan, records);
+  const std::set<int> infeasible = infeasible_runs(directory.plan, records);
   const std::map<std::string, double> capacities = directory.study.capacities();
   for (const study::PlannedRun& run : directory.plan.runs) {
     const auto record = records.find(run.run);
     if (record == records.end()) continue;
     const study::RunStatus status = record->second.status;
-    const bool failed = failures.contains(run.run);
-    if (!study::is_decided(status) && !failed) continue;
+    const bool cannot_run = infeasible.contains(run.run);
+    if (!study::is_decided(status) && !cannot_run) continue;
     if (study::tests_prediction(directory.plan, run) && status == study::RunStatus::kCompleted)
       continue;
     if (record->second.same_as) continue;  // not executed, so no further evidence
     points.push_back(doe::coded_point(directory.study.factors, run.settings));
-    completed.push_back(status != study::RunStatus::kInfeasible && !failed);
+    completed.push_back(!cannot_run);
     headroom.push_back(surfaces::headroom_of(record->second.responses, capacities)
                            .value_or(std::numeric_limits<double>::quiet_NaN()));
   }
@@ -229,20 +224,6 @@ std::optional<Goal> wanted_goal(const study::Response& response, const AnalysisO
   return goal;
 }
 
-/// Settings of infeasible runs, and of those that count as such.
-std::vector<std::vector<double>> infeasible_settings(const Analysis& analysis) {
-  std::vector<std::vector<double>> settings;
-  const std::set<int> failures = failures_of(analysis.directory->plan, analysis.records);
-  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
-    const auto record = analysis.records.find(run.run);
-    if (record == analysis.records.end()) continue;
-    if (record->second.status == study::RunStatus::kInfeasible || failures.contains(run.run)) {
-      settings.push_back(run.settings);
-    }
-  }
-  return settings;
-}
-
 surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOptions& options) {
   const study::Study& study = analysis.directory->study;
   surfaces::OptimumRequest request{study.factors, study.region, {}, options.hold};
@@ -251,7 +232,9 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
     request.max_enumerated = kMaxOfSlowSurfaces;
     request.max_drawn = kMaxDrawnOfSlowSurfaces;
   }
-  for (const std::vector<double>& settings : infeasible_settings(analysis)) {
+  const study::Plan& plan = analysis.directory->plan;
+  for (const int run : infeasible_runs(plan, analysis.records)) {
+    const auto& settings = plan.runs[static_cast<std::size_t>(run - 1)].settings;
     request.region = request.region.without(settings);
   }
   if (analysis.feasibility) {
@@ -281,7 +264,7 @@ bool has_goal(const surfaces::OptimumRequest& request) {
 /// Why no optimum can be determined; empty if one can.
 std::string missing_for_optimum(const Analysis& analysis, const surfaces::OptimumRequest& request,
                                 const AnalysisOptions& options) {
-  const auto infeasible = infeasible_settings(analysis).size();
+  const auto infeasible = infeasible_runs(analysis.directory->plan, analysis.records).size();
   if (analysis.completed() == 0 && infeasible > 0) {
     return fmt::format(
         "all {} runs made so far were infeasible: no configuration is known to run; plan smaller "
@@ -500,7 +483,7 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
   });
   analysis.responses = fit_responses(directory.study, runs, options);
   correct_for_tests(analysis.responses);
-  if (const auto infeasible = infeasible_settings(analysis).size();
+  if (const auto infeasible = infeasible_runs(directory.plan, analysis.records).size();
       analysis.completed() == 0 && infeasible > 0) {
     for (ResponseAnalysis& response : analysis.responses) {
       response.problem =

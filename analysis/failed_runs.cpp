@@ -43,4 +43,14 @@ std::set<int> failures_that_count(const study::Plan& plan,
   return failures;
 }
 
+std::set<int> infeasible_runs(const study::Plan& plan,
+                              const std::map<int, study::RunRecord>& final_records) {
+  std::set<int> runs;
+  if (is_search(plan)) runs = failures_that_count(plan, final_records);
+  for (const auto& [run, record] : final_records) {
+    if (record.status == study::RunStatus::kInfeasible) runs.insert(run);
+  }
+  return runs;
+}
+
 }  // namespace doetune::analysis

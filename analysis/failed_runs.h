@@ -22,4 +22,9 @@ bool any_completed(const std::map<int, study::RunRecord>& final_records);
 std::set<int> failures_that_count(const study::Plan& plan,
                                   const std::map<int, study::RunRecord>& final_records);
 
+/// The runs whose configurations cannot run: those recorded as infeasible, and of a search the
+/// failures that count as such.
+std::set<int> infeasible_runs(const study::Plan& plan,
+                              const std::map<int, study::RunRecord>& final_records);
+
 }  // namespace doetune::analysis

@@ -31,6 +31,12 @@ std::map<std::string, std::string> values_by_name(const study::Study& study,
   return values;
 }
 
+/// What a command that is started by hand is told in place of a run's number and seed.
+std::string value_outside_runs(const study::Study& study, const std::string& name) {
+  if (name == "run" || name == "attempt") return "1";
+  return name == "seed" ? std::to_string(study.seed) : "{" + name + "}";
+}
+
 /// The words with their placeholders filled, quoted for a shell; empty if they contain no factor.
 std::string filled_line(const study::Study& study, const std::vector<std::string>& words,
                         const std::map<std::string, std::string>& values) {
@@ -42,7 +48,7 @@ std::string filled_line(const study::Study& study, const std::vector<std::string
     const std::string filled = study::fill_argument(words, i, [&](const std::string& name) {
       has_factor = has_factor || names.count(name) > 0;
       const auto found = values.find(name);
-      return found == values.end() ? "{" + name + "}" : found->second;
+      return found == values.end() ? value_outside_runs(study, name) : found->second;
     });
     line += (line.empty() ? "" : " ") + study::shell_quoted(filled);
   }

@@ -263,6 +263,23 @@ std::vector<int> plan_confirmation(study::StudyDirectory& directory, int runs) {
   return numbers;
 }
 
+int more_confirmations(const study::StudyDirectory& directory, const SearchLimits& limits) {
+  const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
+  if (!confirmation || confirmation->doubt != analysis::Confirmation::Doubt::kGain) return 0;
+  const auto made = static_cast<double>(confirmation->planned.confirmation.size());
+  if (made > limits.confirmations) return 0;
+  const auto settings = static_cast<double>(confirmation->planned.all().size()) / made;
+  const auto planned = static_cast<double>(directory.plan.runs.size());
+  double more = std::min(made, std::floor((limits.budget - planned) / settings));
+  const auto records = study::read_journal(directory).records;
+  for (const Resource& resource : resources(spent_on(records), limits)) {
+    const double each = resource.used / static_cast<double>(records.size());
+    if (each > 0)
+      more = std::min(more, std::floor((resource.limit - resource.used) / each / settings));
+  }
+  return 2 * more >= made ? static_cast<int>(made + more) : 0;
+}
+
 Search::Search(const study::StudyDirectory& directory, const SearchLimits& limits)
     : limits_(limits) {
   const study::SearchState before = study::read_search_state(directory.path);
@@ -377,6 +394,10 @@ NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& li
   }
   if (!now.goes_on && is_confirming(directory)) {
     const auto validation = validation_of(directory);
+    if (const int more = more_confirmations(directory, limits); more > 0) {
+      plan_confirmation(directory, more);
+      return {pending_runs(directory, batch), now.end};
+    }
     if (validation && *validation != Validation::kNotConfirmed)
       return {{},
               now.end.empty() ? "the confirmation runs of the optimum have been made" : now.end};

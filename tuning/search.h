@@ -70,6 +70,12 @@ std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int mo
 /// it may be run. Returns the numbers of all of them; empty if no settings meet the goals.
 std::vector<int> plan_confirmation(study::StudyDirectory& directory, int runs);
 
+/// The number of confirmation runs that each of the settings should have, where those made show
+/// neither a gain over the baseline nor none: twice as many, or what the limits leave if that is at
+/// least half as many again. Only once: each look at an interval may show a gain by chance. 0 if
+/// there should be none.
+int more_confirmations(const study::StudyDirectory& directory, const SearchLimits& limits);
+
 /// Proposes runs until the limits are reached, or little more is to be gained. The limits, and how
 /// far it is, are kept in the directory: a search that is interrupted goes on as if it had not
 /// been.
@@ -118,8 +124,9 @@ struct NextRuns {
 };
 
 /// The next steps of the search that `doetune tune` makes: pending_runs(); without any, what Search
-/// proposes; at its end the runs that confirm, unless the front is wanted; and if they contradict
-/// the prediction, proposals again. A search that is over goes on if it is given other limits.
+/// proposes; at its end the runs that confirm, unless the front is wanted; more_confirmations() of
+/// them; and if they contradict the prediction, proposals again. A search that is over goes on if
+/// it is given other limits.
 NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& limits, int batch);
 
 }  // namespace doetune::tuning

@@ -215,7 +215,18 @@ int tune_directory(const Arguments& arguments, const Options& options,
     if (!loop.search().may_confirm(directory)) {
       return conclude_unconfirmed(directory, options.json());
     }
-    confirmed = confirm_optimum(options, directory, loop.search().confirmations(directory), "tune");
+    const auto confirm = [&](int runs) {
+      return confirm_optimum(options, directory, runs, "tune", [&](int code) {
+        const bool searches = code == kNotConfirmed && loop.search().runs_left(directory) >= 1;
+        return searches || tuning::more_confirmations(directory, limits) > 0;
+      });
+    };
+    confirmed = confirm(loop.search().confirmations(directory));
+    if (const int more = tuning::more_confirmations(directory, limits);
+        more > 0 && *confirmed == kRunsMissing) {
+      print_message("These runs do not show whether there is a gain: more of them\n");
+      confirmed = confirm(more);
+    }
     if (*confirmed != kNotConfirmed || loop.search().runs_left(directory) < 1) return *confirmed;
     print_message("The search goes on, using the results of these runs\n");
   }

@@ -166,17 +166,19 @@ int exit_code(const analysis::Analysis& analysis, const study::ValidatedSettings
 
 /// Assesses the completed confirmation runs, and ends the command.
 int conclude(const study::StudyDirectory& directory, const study::ValidatedSettings& validated,
-             bool json, int added) {
+             bool json, int added, const GoesOn& goes_on = {}) {
   const analysis::Analysis analysis = analysis::analyse(directory);
   study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));
   const auto confirmation = analysis::confirmation_of(analysis);
   const analysis::Verdict verdict = analysis::verdict(analysis);
+  const int code = exit_code(analysis, validated, confirmation);
+  const bool is_last = !goes_on || !goes_on(code);
   if (!still_proposed(analysis, validated)) {
     print_message("NOT CONFIRMED: this configuration cannot run: {}\n",
                   analysis::settings_text(directory.study.factors, validated.settings));
   }
   if (json) {
-    print_json({analysis, verdict, added});
+    if (is_last) print_json({analysis, verdict, added});
   } else {
     print_verdict(verdict);
     if (confirmation) {
@@ -185,7 +187,7 @@ int conclude(const study::StudyDirectory& directory, const study::ValidatedSetti
     }
     print_preference(analysis);
   }
-  const int code = exit_code(analysis, validated, confirmation);
+  if (!is_last) return code;
   const bool report = code == kDone || verdict.next_command.empty();
   say_next(report ? fmt::format("doetune report {}", study::shell_quoted(directory.path.string()))
                   : verdict.next_command);
@@ -229,7 +231,7 @@ int confirm_by_user(const Options& options, study::StudyDirectory& directory,
 }  // namespace
 
 int confirm_optimum(const Options& options, study::StudyDirectory& directory, int runs,
-                    std::string_view command) {
+                    std::string_view command, const GoesOn& goes_on) {
   const analysis::Analysis analysis = analysis::analyse(directory);
   if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {
     say_warnings(analysis.warnings);
@@ -263,7 +265,7 @@ int confirm_optimum(const Options& options, study::StudyDirectory& directory, in
   printer.clear();
   const bool interrupted = runs_left || interrupts.count() > 0;  // perhaps in the last run
   if (interrupted) return conclude_interrupted(directory, command);
-  return conclude(directory, validated, options.json(), added);
+  return conclude(directory, validated, options.json(), added, goes_on);
 }
 
 int conclude_unconfirmed(const study::StudyDirectory& directory, bool json) {

@@ -1,6 +1,7 @@
 // Validates the optimum of a study by new runs.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include "cli/command.h"
@@ -8,12 +9,16 @@
 
 namespace doetune::cli {
 
+/// Whether more runs follow a confirmation that ends with this exit code. Only the last one prints
+/// its JSON document.
+using GoesOn = std::function<bool(int code)>;
+
 /// Makes confirmation runs at the optimum, and at the baseline, until there are `runs` of each,
 /// prints the verdict and returns the exit code. With --dry-run among the options nothing is made.
 /// The runs of a study without a program are planned, and printed for the user to make.
 /// `command` is what continues after an interrupt.
 int confirm_optimum(const Options& options, study::StudyDirectory& directory, int runs,
-                    std::string_view command);
+                    std::string_view command, const GoesOn& goes_on = {});
 
 /// The verdict without runs to confirm it, where a search has no means for them. Returns kDone.
 int conclude_unconfirmed(const study::StudyDirectory& directory, bool json);

@@ -148,22 +148,26 @@
     return node;
   };
 
+  function outcomeOf(run, response) {
+    if (!run.infeasible) {
+      return doetune.format.withUnit(doetune.format.short(run.responses[response.name]), response.unit);
+    }
+    return run.status === "infeasible" ? "infeasible" : "failed";
+  }
+
   // Runs with the response as circles, infeasible ones as crosses; the nearest to the slice on top.
   function runsOf({ data, response, point, x, y }, frame) {
     const group = svg("g", { class: "runs-of-slice" });
     const shown = data.runs
-      .filter((run) => run.status === "infeasible" || response.name in run.responses)
+      .filter((run) => run.infeasible || response.name in run.responses)
       .map((run) => [run, doetune.distance(data, run, point, [x, y])])
       .sort((a, b) => a[1] - b[1]).slice(0, mostRuns).reverse();
     for (const [run, distance] of shown) {
-      const infeasible = run.status === "infeasible";
-      const mark = shapes[infeasible ? "infeasible" : "run"](
+      const mark = shapes[run.infeasible ? "infeasible" : "run"](
         frame.x(run.coded[x]), frame.y(run.coded[y]), doetune.nearness(distance));
-      const value = run.responses[response.name];
-      group.append(titled(mark, "run " + run.run + ": " + (infeasible ? "infeasible"
-        : doetune.format.withUnit(doetune.format.short(value), response.unit))));
+      group.append(titled(mark, `run ${run.run}: ${outcomeOf(run, response)}`));
     }
-    return { group, crossed: shown.some(([run]) => run.status === "infeasible") };
+    return { group, crossed: shown.some(([run]) => run.infeasible) };
   }
 
   // Baseline, optimum and, where they differ from it, the sliders: [[name, x, y]] in pixels. The arms

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "analysis/effects.h"
+#include "analysis/failed_runs.h"
 #include "analysis/format.h"
 #include "doe/design.h"
 #include "reports/figures/allowed.h"
@@ -151,18 +152,18 @@ void draw_runs(Chart& chart, const Slice& slice, const analysis::ResponseAnalysi
   }
 }
 
-/// Runs that were infeasible, near the slice.
+/// Runs whose configurations cannot run, small if they lie off the slice.
 void draw_infeasible_runs(Chart& chart, const Slice& slice) {
   const analysis::Analysis& analysis = slice.analysis;
-  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
-    const auto record = analysis.records.find(run.run);
-    if (record == analysis.records.end()) continue;
-    if (record->second.status != study::RunStatus::kInfeasible) continue;
-    const Eigen::VectorXd coded = doe::coded_point(analysis::factors_of(analysis), run.settings);
+  const study::Plan& plan = analysis.directory->plan;
+  for (const int run : analysis::infeasible_runs(plan, analysis.records)) {
+    const auto& settings = plan.runs[static_cast<std::size_t>(run - 1)].settings;
+    const Eigen::VectorXd coded = doe::coded_point(analysis::factors_of(analysis), settings);
     const bool near = slice.distance(coded) <= kNearSlice;
+    const bool failed = analysis.records.at(run).status != study::RunStatus::kInfeasible;
     chart.cross({coded[slice.x], coded[slice.y]}, near ? 5 : 3.5,
                 {{"stroke", "#111"}, {"stroke-width", near ? "2" : "1"}},
-                fmt::format("run {}: infeasible", run.run));
+                fmt::format("run {}: {}", run, failed ? "failed" : "infeasible"));
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "analysis/failed_runs.h"
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "base/json_format.h"
@@ -145,11 +147,12 @@ void share_covariances(Json& responses) {
 }
 
 /// `values` are in the order of the responses, null if missing.
-Json run_json(const analysis::Analysis& analysis, const study::PlannedRun& run) {
+Json run_json(const analysis::Analysis& analysis, const study::PlannedRun& run, bool infeasible) {
   Json json = {{"run", run.run}, {"settings", run.settings}, {"values", Json::array()}};
   const auto record = analysis.records.find(run.run);
   if (record == analysis.records.end()) return json;
   json["status"] = study::run_status_name(record->second.status);
+  if (infeasible) json["infeasible"] = true;
   for (const analysis::ResponseAnalysis& response : analysis.responses) {
     const auto value = record->second.responses.find(response.response.name);
     json["values"].push_back(value == record->second.responses.end() ? Json()
@@ -189,8 +192,10 @@ Json report_data(const analysis::Analysis& analysis) {
   }
   share_covariances(json["responses"]);
   json["runs"] = Json::array();
+  const std::set<int> infeasible =
+      analysis::infeasible_runs(analysis.directory->plan, analysis.records);
   for (const study::PlannedRun& run : analysis.directory->plan.runs) {
-    json["runs"].push_back(run_json(analysis, run));
+    json["runs"].push_back(run_json(analysis, run, infeasible.contains(run.run)));
   }
   json["reference"] = {{"settings", at.settings}, {"name", at.name}};
   json["optimum"] = analysis.optimum ? Json{{"feasible", analysis.optimum->feasible},

@@ -14,9 +14,23 @@ namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
 
-Cell prediction_cell(const surfaces::ResponsePrediction& predicted) {
+/// Whether a limit is missed, or the end of a ramp that the study states. An end that it does not
+/// state is the worst prediction, which is no miss.
+bool is_missed(const analysis::Analysis& analysis, const surfaces::ResponsePrediction& predicted) {
+  if (predicted.goal_met) return false;
+  const study::Response& response = *analysis.directory->study.find_response(predicted.name);
+  const auto goal = analysis::stated_goal(response);
+  if (!goal || goal->is_limit()) return goal.has_value();
+  return goal->type == surfaces::GoalType::kMinimize ? response.high.has_value()
+         : goal->type == surfaces::GoalType::kMaximize
+             ? response.low.has_value()
+             : response.low.has_value() || response.high.has_value();
+}
+
+Cell prediction_cell(const analysis::Analysis& analysis,
+                     const surfaces::ResponsePrediction& predicted) {
   return {
-      (predicted.goal_met ? "" : "✗ ") +
+      (is_missed(analysis, predicted) ? "✗ " : "") +
           analysis::number_to(predicted.mean, analysis::half_width(predicted.confidence_interval)),
       analysis::exact_number(predicted.mean)};
 }
@@ -96,7 +110,7 @@ std::vector<Cell> candidate_row(const Page& page, const SettingsColumns& columns
       row.push_back({"–"});
       continue;
     }
-    row.push_back(prediction_cell(*predicted));
+    row.push_back(prediction_cell(page.analysis, *predicted));
   }
   row.push_back(candidate.all_goals_met_probability
                     ? Cell{analysis::chance_text(*candidate.all_goals_met_probability),
@@ -111,7 +125,7 @@ void write_alternatives(const Page& page, Markup& out) {
   out.element("h3", "Other good configurations");
   out.element(
       "p", fmt::format("{}{} that differ from the optimum by at least a quarter of some "
-                       "factor's range. ✗: a goal is missed on average.",
+                       "factor's range. ✗: predicted to miss the limit of a goal.",
                        optimum.alternatives.size() == 1
                            ? "The best configuration"
                            : fmt::format("The {} best configurations", optimum.alternatives.size()),
@@ -221,7 +235,7 @@ void write_pareto(const analysis::Analysis& analysis, Markup& out) {
   for (const surfaces::ParetoPoint& point : analysis.details->pareto.points) {
     std::vector<Cell> row = columns.row(point.candidate);
     for (const surfaces::ResponsePrediction& predicted : point.candidate.predictions) {
-      row.push_back(prediction_cell(predicted));
+      row.push_back(prediction_cell(analysis, predicted));
     }
     row.push_back({analysis::chance_text(point.non_dominated_probability)});
     rows.push_back(std::move(row));

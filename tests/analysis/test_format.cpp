@@ -130,6 +130,15 @@ TEST_CASE("Durations read as people say them", "[format]") {
   CHECK(analysis::duration_text(3900) == "1 h 5 min");
 }
 
+TEST_CASE("A command to copy is one that can be run", "[reports][format]") {
+  const study::Study study = study::parse_study(
+      "seed: 7\ncommand: [./bench, '{batch}', '--run={run}', '{attempt}', '{seed}', '{result}']\n"
+      "factors: {batch: {low: 1, high: 8, type: integer}}\n"
+      "responses: {throughput: {goal: maximize}}\n",
+      "s.yaml");
+  CHECK(settings_as_command(study, {4}) == "./bench 4 --run=1 1 7 '{result}'");
+}
+
 TEST_CASE("The command of a server's load tells where the server is", "[reports][format]") {
   const auto command = [](const std::string& settings) {
     const study::Study study = study::parse_study(

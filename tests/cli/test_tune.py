@@ -6,6 +6,8 @@ usage: test_tune.py DOETUNE SOURCE_TREE
 import csv
 import json
 import os
+import random
+import re
 import signal
 import subprocess
 import time
@@ -41,6 +43,10 @@ responses:
 run: {retries: 0, timeout: 1 min, telemetry: 0}
 confirm: {runs: 2}
 """
+
+# More noise, and a baseline that is nearly as good as the best.
+NOISY = BENCH.replace("gauss(0, 2)", "gauss(0, 20)")
+NEARLY_BEST = STUDY.replace("baseline: 1}", "baseline: 4}").replace("baseline: 2}", "baseline: 8}")
 
 
 class Tune(CliCase):
@@ -148,6 +154,10 @@ class Tune(CliCase):
         self.assertLessEqual(sum(row["point_type"] == "proposed" for row in failed), 3, failed)
         optimum = json.loads((self.directory / "tune/optimum.json").read_text())
         self.assertEqual(optimum["settings"], {"executors": 6, "batch": 8})
+        self.doetune("report", "tune")
+        contours = (self.directory / "tune/report/figures/contour-throughput-executors-batch.svg").read_text()
+        for row in failed:
+            self.assertIn(f"run {row['run']}: failed", contours)
         # They may have been mended since: once more with another call.
         self.doetune("tune", "tune", "--budget", 24)
         self.assertEqual({row["attempt"] for row in self.rows() if row["status"] == "failed"}, {"4"})
@@ -365,6 +375,11 @@ confirm: {{runs: 1}}
         self.assertIn("executors = 6, batch = 8", done.stdout)
         self.assertIn("executors = 1, batch = 1", done.stdout)
         self.assertLessEqual(max(map(len, lines)), 80)
+        points = re.findall(r"throughput ([\d.]+) images/s, latency ([\d.]+) ms", " ".join(done.stdout.split()))
+        points = sorted({(float(throughput), float(latency)) for throughput, latency in points})
+        self.assertGreaterEqual(len(points), 4)
+        latencies = [latency for _, latency in points]
+        self.assertEqual(latencies, sorted(latencies), "a point is dominated")
         self.assertNotIn("confirmation", {row["point_type"] for row in self.check_runs(24)})
         self.assertIn("pareto", json.loads((self.directory / "tune/optimum.json").read_text()))
         for command in "tune", "next":
@@ -388,6 +403,25 @@ confirm: {{runs: 1}}
         runs = json.loads((self.directory / "tune/optimum.json").read_text())["confirmation"]
         self.assertGreater(types[first:].count("confirmation"), 2)
         self.assertIsNotNone(runs)
+
+    def test_a_gain_that_is_not_shown_at_first(self):
+        """A true gain of 8.7 %, noise of 2 %: two runs of each do not show it, four do."""
+        self.write_program("bench", NOISY)
+        self.write("tune.yaml", NEARLY_BEST)
+        done = self.doetune("tune", "tune.yaml", "--budget", 30)
+        self.assertRegex(done.stdout, r"(?s)INCONCLUSIVE: 2 runs.*\nCONFIRMED: 4 runs")
+        self.assertIn("do not show whether there is a gain", done.stderr)
+        self.assertEqual(done.stderr.count("Next: "), 1)
+        types = [row["point_type"] for row in self.check_runs(30)]
+        self.assertEqual((types.count("confirmation"), types.count("baseline")), (4, 4))
+        # One JSON document. Too few runs left, or with a confirmation that has been repeated: no more.
+        told = self.json_of("tune", "tune.yaml", "--budget", 30, "-o", "again")
+        self.assertEqual(told["confirmation"]["judgement"], "confirmed")
+        short = self.json_of("tune", "tune.yaml", "--budget", 16, "-o", "short", expect=5)
+        self.assertEqual(short["confirmation"]["doubt"], "gain")
+        self.touch("noise")
+        done = self.doetune("tune", "tune.yaml", "--budget", 60, "-o", "nothing", expect=(0, 5, 8))
+        self.assertLessEqual(done.stderr.count("do not show whether"), 1)
 
     def test_a_factor_that_is_hard_to_change(self):
         self.write("tune.yaml", STUDY.replace("baseline: 1}", "baseline: 1, hard_to_change: true}"))
@@ -419,11 +453,14 @@ class NextAndTell(CliCase):
     def asked(self, *arguments):
         return self.json_of("next", "tune.yaml", *arguments)["runs"]
 
+    noise = 0
+
     def make(self, run, lacking=0):
         settings, which = run["settings"], ["tell", "tune", "--run", run["run"]]
         if settings["executors"] * settings["batch"] > 60:
             return self.doetune(*which, "--infeasible")
         y = 1000 - 20 * (settings["executors"] - 6) ** 2 - 1.5 * (settings["batch"] - 8) ** 2 + run["run"] % 3
+        y += random.Random(run["run"]).gauss(0, self.noise)
         return self.doetune(*which, f"throughput={y - lacking}", f"latency={2 * settings['batch'] + settings['executors']}")
 
     def search(self, *arguments, lacking=0):
@@ -455,6 +492,15 @@ class NextAndTell(CliCase):
                          {"executors": 6, "batch": 8})
         # Whoever wants more gives more.
         self.assertEqual(self.json_of("next", "tune", "--budget", 40, "--tolerance", 0)["runs"][0]["point_type"], "proposed")
+
+    def test_a_gain_that_a_search_by_hand_does_not_show_at_first(self):
+        self.noise = 20
+        self.write("tune.yaml", "".join(line for line in NEARLY_BEST.splitlines(True) if not line.startswith("command")))
+        made, end = self.search("--budget", 30)
+        types = [run["point_type"] for run in made]
+        self.assertEqual((types.count("confirmation"), types.count("baseline")), (4, 4))
+        self.assertTrue(end)
+        self.assertIn("CONFIRMED: 4 runs", self.doetune("report", "tune").stdout)
 
     def test_limits_given_while_it_is_confirmed(self):
         """A search that is over goes on with other limits, whenever these are given."""

@@ -117,6 +117,21 @@ TEST_CASE("The configuration to copy has the server's command as well", "[report
              Contains(server) && Contains("\ndoetune workload serving-load --batch_size "));
 }
 
+TEST_CASE("A configuration misses a goal only where the study states the limit",
+          "[reports][html]") {
+  // The baseline is outside the region, and gives less than anything in it.
+  const auto misses = [](const std::string& goal) {
+    std::string text = tests::fccd_study_text() + "constraints: [\"executors_per_gpu > 1.5\"]\n";
+    text = std::regex_replace(text, std::regex("goal: within, low: 1800, high: 2500"), goal);
+    text = std::regex_replace(text, std::regex(", goal: within, low: 0.5, high: 1.0"), "");
+    const tests::TemporaryDirectory folder;
+    const study::StudyDirectory directory = tests::make_fccd_study(folder.path(), text);
+    return count(static_part(reports::report_html(analysis::analyse(directory))), ">✗ ");
+  };
+  CHECK(misses("goal: maximize") == 0);
+  CHECK(misses("goal: maximize, low: 1800") == 1);
+}
+
 TEST_CASE("Names and reasons are text, whatever they hold", "[reports][html]") {
   const std::string evil = "</script><img src=x onerror=alert(1)>\"'&<!-- \x01\xff";
   ReportCase study;
