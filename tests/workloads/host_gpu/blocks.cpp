@@ -1,7 +1,6 @@
 // Blocks of threads. A fiber runs one thread after another; when a thread waits for others, its
 // fiber is left and another goes on with the threads that have not begun. So only kernels that wait
 // need a fiber for each thread.
-#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -33,10 +32,12 @@ constexpr std::size_t kMaxThreads = 1024;
 enum class Waits { no, for_block, for_warp };
 
 /// Where a stack was left. It is entered by ucontext.h the first time, and afterwards by a jump,
-/// which makes no system calls.
+/// which makes no system calls. The address sanitizer would clear its notes on the whole stack at
+/// each longjmp, so that the compiler's own jumps are used.
 struct Place {
   ucontext_t context{};
-  jmp_buf left{};
+  void* left[5]{};       // NOLINT(modernize-avoid-c-arrays): as __builtin_setjmp has it
+  void* fake = nullptr;  ///< the sanitizer's
   bool begun = false;
 };
 
@@ -48,27 +49,30 @@ struct Fiber {
   Waits waits = Waits::no;
 };
 
+[[noreturn, gnu::noinline, gnu::no_sanitize_address]] void go_to(Place& place) {
+  if (place.begun) __builtin_longjmp(place.left, 1);
+  setcontext(&place.context);
+  std::abort();
+}
+
 /// Switches stacks, and tells the address sanitizer.
 class Switch {
  public:
-  void to(Place& from, Place& to, const void* stack, std::size_t bytes) {
+  [[gnu::noinline, gnu::no_sanitize_address]] void to(Place& from, Place& to,
+                                                      [[maybe_unused]] const void* stack,
+                                                      [[maybe_unused]] std::size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
-    void* fake = nullptr;
-    __sanitizer_start_switch_fiber(&fake, stack, bytes);
-    swapcontext(&from.context, &to.context);
-    __sanitizer_finish_switch_fiber(fake, &bottom_, &bytes_);
-#else
-    static_cast<void>(stack), static_cast<void>(bytes);
-    from.begun = true;
-    if (_setjmp(from.left) != 0) return;
-    if (to.begun) _longjmp(to.left, 1);
-    to.begun = true;
-    setcontext(&to.context);
+    __sanitizer_start_switch_fiber(&from.fake, stack, bytes);
 #endif
+    if (__builtin_setjmp(from.left) == 0) {
+      from.begun = true;
+      go_to(to);
+    }
+    arrived(from);
   }
-  void arrived() {
+  void arrived([[maybe_unused]] Place& at) {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, &bottom_, &bytes_);
+    __sanitizer_finish_switch_fiber(at.fake, &bottom_, &bytes_);
 #endif
   }
   /// The stack last come from.
@@ -186,8 +190,9 @@ BlockRunner& runner() {
 }
 
 void BlockRunner::begin() {
-  runner().switch_.arrived();
-  runner().run_threads(*runner().current_);
+  Fiber& fiber = *runner().current_;
+  runner().switch_.arrived(fiber.place);
+  runner().run_threads(fiber);
 }
 
 void run_blocks(dim3 blocks, dim3 threads, const std::function<void()>& thread) {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <string_view>
 #include <vector>
@@ -75,9 +76,9 @@ CUresult describe(CUdevResourceDesc* description, CUdevResource* resources, unsi
 
 CUresult create_context(CUgreenCtx* context, CUdevResourceDesc description, CUdevice,
                         unsigned int) {
+  const std::unique_ptr<CUdevResourceDesc_st> used_up(description);  // nothing else deletes it
   if (!can_create()) return CUDA_ERROR_OUT_OF_MEMORY;
-  *context = new CUgreenCtx_st{description->multiprocessors};
-  delete description;
+  *context = new CUgreenCtx_st{used_up->multiprocessors};
   return CUDA_SUCCESS;
 }
 
