@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The true value of recommended settings after so many runs, by doetune and by other tuners.
 
-    bench/tuning/compare.py TABLES [--doetune PROGRAM] [--cases NAME ...] [--tuners NAME ...]
+    bench/tuning/compare.py TABLES|--held-out [--doetune PROGRAM] [--cases NAME ...] [--tuners NAME ...]
                             [--searches N] [--noise SD ...] [--budgets RUNS ...] [--json FILE]
 
-TABLES is the directory of recorded tables (storm_ss_*.csv, triton_resnet50.csv). Tuners: doetune,
-one-shot and random (by `doetune replay`); tpe, gp and cmaes of Optuna, smac and ax (tuners.py), which
-recommend their best feasible run, as measured. Their packages: optuna with cmaes, smac, ax-platform.
+TABLES is the directory of recorded tables (storm_ss_*.csv, triton_resnet50.csv); with --held-out, the systems
+of held_out_cases.py are searched. Tuners: doetune, one-shot and random (by `doetune replay`); tpe, gp and cmaes
+of Optuna, smac and ax (tuners.py), which recommend their best feasible run, as measured. Their packages: optuna
+with cmaes, smac, ax-platform.
 """
 import argparse
 import json
@@ -20,6 +21,7 @@ import tempfile
 import time
 
 import cases
+import held_out_cases
 import tuners
 
 STARTS_BY_BUDGET = {"smac"}  # a search of its own for each budget, as doetune has
@@ -94,7 +96,9 @@ def worth_of(tuner, case, directory, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = pathlib.Path(__file__).resolve().parents[2]
-    parser.add_argument("tables", type=pathlib.Path)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("tables", type=pathlib.Path, nargs="?")
+    which.add_argument("--held-out", action="store_true")
     parser.add_argument("--doetune", default=root / "build/release/bin/doetune")
     parser.add_argument("--cases", nargs="+")
     parser.add_argument("--tuners", nargs="+", default=["doetune", "tpe", "random"])
@@ -108,7 +112,7 @@ def main():
     print("| case | noise | tuner | " + " | ".join(f"{runs} runs" for runs in options.budgets) + " | s |")
     print("|---|---|---|" + "---|" * (len(options.budgets) + 1))
     with tempfile.TemporaryDirectory() as place:
-        for case in cases.all_cases(options.tables):
+        for case in held_out_cases.held_out_cases() if options.held_out else cases.all_cases(options.tables):
             if options.cases and case.name not in options.cases:
                 continue
             for options.current_noise in options.noise:

@@ -67,6 +67,9 @@ tuning::SearchLimits limits_of(const Options& options, const study::Study& study
   if (options.has("gpu-time") && gpus.factor.empty() && gpus.fixed == 0) {
     throw UsageError("--gpu-time: the runs of this study use no GPUs (run: {gpus_per_run: 1})");
   }
+  if (options.has("energy") && study.run.telemetry_hz == 0) {
+    throw UsageError("--energy: the runs of this study record no power (run: {telemetry: 0})");
+  }
   tuning::SearchLimits limits = tuning::search_limits(study, given);
   limits.jobs = run_options(options).jobs.value_or(study.run.jobs.value_or(1));
   return limits;

@@ -356,8 +356,12 @@ confirm: {{runs: 1}}
         self.assertIn("use no GPUs", self.error_of("tune", "tune.yaml", "--gpu-time", "1h", expect=2))
         for energy in ("much", "5", "-1 J", "5 kW"):
             self.assertIn("--energy: expected an energy", self.error_of("tune", "tune.yaml", "--energy", energy, expect=2))
-        done = self.doetune("tune", "tune.yaml", "--budget", 16, "--energy", "2 kWh")
-        self.assertIn("no run has recorded the power", done.stderr)  # telemetry is off
+        self.assertIn("record no power", self.error_of("tune", "tune.yaml", "--energy", "2 kWh", expect=2))
+        # Without sensors that is known once there are runs.
+        self.doetune("next", "tune.yaml", "--budget", 16)
+        limits = self.directory / "tune/search.json"
+        limits.write_text(json.dumps({**json.loads(limits.read_text()), "energy_j": 7.2e6}))
+        self.assertIn("no run has recorded the power", self.doetune("tune", "tune").stderr)
         # Runs that are told of a GPU each use its time.
         self.write("gpus.yaml", STUDY.replace("run: {", "run: {gpus_per_run: 1, ") + "study: gpus\n")
         done = self.doetune("tune", "gpus.yaml", "--gpus", "0,1", "--budget", 80, "--gpu-time", "10 s", "--tolerance", 0,
