@@ -394,7 +394,9 @@ NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& li
   }
   if (!now.goes_on && is_confirming(directory)) {
     const auto validation = validation_of(directory);
-    if (const int more = more_confirmations(directory, limits); more > 0) {
+    const int more =
+        validation == Validation::kInconclusive ? more_confirmations(directory, limits) : 0;
+    if (more > 0) {
       plan_confirmation(directory, more);
       return {pending_runs(directory, batch), now.end};
     }

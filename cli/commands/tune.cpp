@@ -218,15 +218,15 @@ int tune_directory(const Arguments& arguments, const Options& options,
     if (!loop.search().may_confirm(directory)) {
       return conclude_unconfirmed(directory, options.json());
     }
+    int more = 0;
     const auto confirm = [&](int runs) {
       return confirm_optimum(options, directory, runs, "tune", [&](int code) {
-        const bool searches = code == kNotConfirmed && loop.search().runs_left(directory) >= 1;
-        return searches || tuning::more_confirmations(directory, limits) > 0;
+        more = code == kRunsMissing ? tuning::more_confirmations(directory, limits) : 0;
+        return more > 0 || (code == kNotConfirmed && loop.search().runs_left(directory) >= 1);
       });
     };
     confirmed = confirm(loop.search().confirmations(directory));
-    if (const int more = tuning::more_confirmations(directory, limits);
-        more > 0 && *confirmed == kRunsMissing) {
+    if (more > 0) {
       print_message("These runs do not show whether there is a gain: more of them\n");
       confirmed = confirm(more);
     }

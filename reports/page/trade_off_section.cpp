@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
@@ -17,14 +18,12 @@ using Rows = std::vector<std::vector<Cell>>;
 /// Whether a limit is missed, or the end of a ramp that the study states. An end that it does not
 /// state is the worst prediction, which is no miss.
 bool is_missed(const analysis::Analysis& analysis, const surfaces::ResponsePrediction& predicted) {
-  if (predicted.goal_met) return false;
-  const study::Response& response = *analysis.directory->study.find_response(predicted.name);
-  const auto goal = analysis::stated_goal(response);
-  if (!goal || goal->is_limit()) return goal.has_value();
-  return goal->type == surfaces::GoalType::kMinimize ? response.high.has_value()
-         : goal->type == surfaces::GoalType::kMaximize
-             ? response.low.has_value()
-             : response.low.has_value() || response.high.has_value();
+  const surfaces::Goal* goal = analysis::goal_of(analysis, predicted.name);
+  if (goal == nullptr || predicted.goal_met) return false;
+  if (goal->is_limit()) return true;
+  const auto stated =
+      analysis::stated_goal(*analysis.directory->study.find_response(predicted.name));
+  return stated && (std::isfinite(stated->met_low()) || std::isfinite(stated->met_high()));
 }
 
 Cell prediction_cell(const analysis::Analysis& analysis,
