@@ -4,14 +4,18 @@
 function(doetune_compile_settings target)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+  # Vectors, Eigen's and ours, never cross a function that is compiled for another processor: -Wno-psabi.
+  set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-psabi -Werror)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${warnings}>
                                            $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC 12 warns of std::string's own concatenation (its bug 105651), of vectors of Eigen's that
-    # never cross a compiled function, and takes sources that are compiled together for headers.
-    target_compile_options(${target} PRIVATE
-      $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-psabi -Wno-subobject-linkage>)
+    # GCC 12 warns of std::string's own concatenation (its bug 105651), and takes sources that are compiled
+    # together for headers.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-subobject-linkage>)
+  elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # Clang takes names of sources that are compiled together for shadows, and says which loops -O1 leaves
+    # as they are.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow -Wno-pass-failed>)
   endif()
 endfunction()
 
@@ -45,8 +49,8 @@ endfunction()
 
 # doetune_module(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [MODULES doe ...] [LIBRARIES ext ...] [COLD]
 # [BATCH n]): sources that are compiled alone have compiler options of their own, or names that others have
-# too; a cold module waits for files and programs, so that releases optimise it less; BATCH in place of
-# DOETUNE_BATCH.
+# too; a cold module waits for files and programs, so that releases optimise it less, and others not at all;
+# BATCH in place of DOETUNE_BATCH.
 function(doetune_module name)
   cmake_parse_arguments(MODULE "COLD" "BATCH" "SOURCES;ALONE;MODULES;LIBRARIES" ${ARGN})
   if(NOT MODULE_BATCH)
@@ -57,7 +61,7 @@ function(doetune_module name)
   add_library(doetune::${name} ALIAS doetune_${name})
   doetune_compile_settings(doetune_${name})
   if(MODULE_COLD)
-    target_compile_options(doetune_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(doetune_${name} PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
   endif()
   list(TRANSFORM MODULE_MODULES PREPEND doetune::)
   target_link_libraries(doetune_${name} PUBLIC ${MODULE_MODULES} ${MODULE_LIBRARIES})
@@ -74,7 +78,7 @@ function(doetune_test name)
   doetune_compile_settings(test_${name})
   # GCC 12 takes Eigen's storage, default-constructed in a test, for uninitialised.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>
-                                              $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
   if(TEST_COLD)
     target_compile_options(test_${name} PRIVATE -O0)
   endif()

@@ -2,6 +2,7 @@
 # Installs the Debian packages that are missing, after saying which in one line.
 #   cmake/install-packages.sh build          to build and use doetune
 #   cmake/install-packages.sh build test     to test it as well
+#   cmake/install-packages.sh build clang    to build it with Clang, as the sanitizers are
 #   cmake/install-packages.sh build package  to make packages of it
 #   cmake/install-packages.sh docs           to build the site of its pages
 set -eu
@@ -22,15 +23,17 @@ command -v kubectl >/dev/null || optional_test="$optional_test kubernetes-client
 
 wanted=""
 optional=""
+clang="clang libclang-rt-dev libomp-dev"
 package="dpkg-dev file gzip"
 docs="furo python3-myst-parser python3-sphinx python3-sphinx-copybutton"
 for group in "$@"; do
   case $group in
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test"; optional="$optional_test $package $docs" ;;
+    clang) wanted="$wanted $clang" ;;
     package) wanted="$wanted $package" ;;
     docs) wanted="$wanted $docs" ;;
-    *) echo "install-packages.sh: no group is named '$group'; expected build, test, package, docs" >&2; exit 2 ;;
+    *) echo "install-packages.sh: no group is named '$group'; expected build, test, clang, package, docs" >&2; exit 2 ;;
   esac
 done
 

@@ -6,7 +6,10 @@ preset=${1:-release}
 [ "$#" = 0 ] || shift
 cd "$(dirname -- "$0")/.."
 
-sh cmake/install-packages.sh build test
+case $preset in
+  asan | tsan) sh cmake/install-packages.sh build test clang ;;
+  *) sh cmake/install-packages.sh build test ;;
+esac
 set_python="-DDOETUNE_WITH_PYTHON=OFF"
 if [ "$preset" != release ]; then
   echo "Goes without the Python module, which is tested with the release."
@@ -26,9 +29,9 @@ export ASAN_OPTIONS=quarantine_size_mb=16
 status=0
 log=build/$preset/tests.log
 : >"$log"
-# run_tests DIRECTORY: those below it, three at a time, as many wait; each prints its line as it ends.
+# run_tests DIRECTORY: those below it, four at a time, as many wait; each prints its line as it ends.
 run_tests() {
-  ctest --test-dir "$1" --parallel 3 --output-on-failure --no-tests=error >"$log.part" 2>&1 ||
+  ctest --test-dir "$1" --parallel 4 --output-on-failure --no-tests=error >"$log.part" 2>&1 ||
     status=$?
   cat "$log.part"
   cat "$log.part" >>"$log"

@@ -13,7 +13,6 @@
 #include "study/directory/journal.h"
 #include "study/error.h"
 #include "study/experimental_region.h"
-#include "surfaces/optimum.h"
 #include "tuning/start.h"
 #include "tuning/study_search.h"
 #include "tuning/utility.h"
@@ -61,59 +60,6 @@ std::vector<Proposal> first_plots(const Problem& problem, std::vector<Proposal> 
     in_place = settings;
   }
   return proposals;
-}
-
-/// What runs and set-ups have taken.
-struct Spent {
-  double seconds = 0, gpu_seconds = 0, joules = 0;
-  bool knows_power = false;
-};
-
-Spent spent_on(const std::vector<study::RunRecord>& records) {
-  Spent spent;
-  for (const study::RunRecord& record : records) {
-    const double seconds = record.duration_s + (record.in_set_up ? 0 : record.set_up_s.value_or(0));
-    const auto gpus =
-        record.gpu.empty() ? 0 : 1 + std::count(record.gpu.begin(), record.gpu.end(), ',');
-    spent.seconds += seconds;
-    spent.gpu_seconds += seconds * static_cast<double>(gpus);
-    for (const char* quantity : {"power", "cpu_power"}) {
-      const auto watts = record.telemetry.find(quantity);
-      if (watts == record.telemetry.end()) continue;
-      spent.joules += watts->second * seconds;
-      spent.knows_power = true;
-    }
-  }
-  return spent;
-}
-
-std::string energy_text(double joules) {
-  const double wh = joules / 3600;
-  if (wh >= 1000) return fmt::format("{:.3g} kWh", wh / 1000);
-  return wh >= 1 ? fmt::format("{:.3g} Wh", wh) : fmt::format("{:.3g} J", joules);
-}
-
-/// A limit beside that on the number of runs, and what has been used of it.
-struct Resource {
-  double used, limit;
-  std::string (*text)(double);
-  const char* of;
-};
-
-std::vector<Resource> resources(const Spent& spent, const SearchLimits& limits) {
-  return {{spent.seconds / limits.jobs, limits.seconds, analysis::duration_text, ""},
-          {spent.gpu_seconds, limits.gpu_seconds, analysis::duration_text, " of GPU time"},
-          {spent.joules, limits.joules, energy_text, ""}};
-}
-
-/// The confirmation runs of each of the settings that a quarter of a resource pays for, where a run
-/// uses `each`; at least one.
-int payable(const Resource& resource, double each, const SearchLimits& limits) {
-  if (limits.confirmations < 1 || !std::isfinite(resource.limit) || each <= 0)
-    return limits.confirmations;
-  const double settings = limits.validating / limits.confirmations;
-  const double runs = std::floor(resource.limit / 4 / each / settings);
-  return static_cast<int>(std::clamp(runs, 1.0, static_cast<double>(limits.confirmations)));
 }
 
 /// The goals, if none has varied in the start and as many runs after it as a search is patient, and
@@ -183,29 +129,9 @@ bool is_confirming(const study::StudyDirectory& directory) {
 
 }  // namespace
 
-int default_budget(const study::Study& study) {
-  return 10 * static_cast<int>(study.factors.size() + 1);
-}
-
 int default_batch(const study::Study& study, int jobs) {
   const bool plots = !study.run.server.set_up.empty() && has_whole_plots(problem_of(study));
   return plots ? jobs * kRunsOfPlot : jobs;
-}
-
-SearchLimits search_limits(const study::Study& study, const study::SearchState& given) {
-  const int budget = given.budget > 0 ? given.budget : default_budget(study);
-  const int settings = surfaces::baseline_of(study.factors) ? 2 : 1;
-  const int confirmations = std::min(study.confirmation_runs, budget / (4 * settings));
-  SearchLimits limits;
-  limits.budget = budget;
-  limits.tolerance = given.tolerance >= 0 ? given.tolerance : kTolerance;
-  limits.seconds = given.seconds;
-  limits.gpu_seconds = given.gpu_seconds;
-  limits.joules = given.joules;
-  limits.front = given.front;
-  limits.confirmations = confirmations;
-  limits.validating = settings * confirmations;
-  return limits;
 }
 
 study::StudyDirectory create_search(const std::filesystem::path& path, const study::Study& study,
@@ -271,11 +197,8 @@ int more_confirmations(const study::StudyDirectory& directory, const SearchLimit
   const auto settings = static_cast<double>(confirmation->planned.all().size()) / made;
   const auto planned = static_cast<double>(directory.plan.runs.size());
   double more = std::min(made, std::floor((limits.budget - planned) / settings));
-  const auto records = study::read_journal(directory).records;
-  for (const Resource& resource : resources(spent_on(records), limits)) {
-    const double each = resource.used / static_cast<double>(records.size());
-    if (each > 0)
-      more = std::min(more, std::floor((resource.limit - resource.used) / each / settings));
+  for (const Resource& resource : resources(study::read_journal(directory).records, limits)) {
+    more = std::min(more, std::floor(resource.runs_for(resource.left()) / settings));
   }
   return 2 * more >= made ? static_cast<int>(made + more) : 0;
 }
@@ -294,13 +217,14 @@ Search::Search(const study::StudyDirectory& directory, const SearchLimits& limit
 }
 
 int Search::runs_left(const study::StudyDirectory& directory) const {
-  return limits_.budget - limits_.validating - static_cast<int>(directory.plan.runs.size());
+  return limits_.budget - limits_.validating() - static_cast<int>(directory.plan.runs.size());
 }
 
 std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch) {
   const int left = runs_left(directory);
   if (left < 1) {
-    const char* rest = limits_.validating > 0 ? "; the rest are reserved for the confirmation" : "";
+    const char* rest =
+        limits_.validating() > 0 ? "; the rest are reserved for the confirmation" : "";
     return ends(directory, fmt::format("{} of {} runs have been made{}", directory.plan.runs.size(),
                                        limits_.budget, left < 0 ? "" : rest));
   }
@@ -340,16 +264,12 @@ std::optional<std::string> Search::used_up(const study::StudyDirectory& director
                                            int batch) const {
   const auto records = study::read_journal(directory).records;
   if (records.empty()) return std::nullopt;
-  const Spent spent = spent_on(records);
-  if (std::isfinite(limits_.joules) && !spent.knows_power) {
+  if (std::isfinite(limits_.joules) && !record_power(records)) {
     return "no run has recorded the power of GPUs or processors, so the energy used is unknown";
   }
-  const double runs = static_cast<double>(records.size());
-  const int settings = limits_.confirmations > 0 ? limits_.validating / limits_.confirmations : 0;
-  for (const Resource& resource : resources(spent, limits_)) {
-    const double each = resource.used / runs;
-    const int validating = settings * payable(resource, each, limits_);
-    if (resource.used + (batch + validating) * each <= resource.limit) continue;
+  for (const Resource& resource : resources(records, limits_)) {
+    const int runs = batch + limits_.settings * resource.confirmations(limits_);
+    if (runs <= resource.runs_for(resource.left())) continue;
     const char* why = resource.used < resource.limit
                           ? "; another run would leave too little for the confirmation"
                           : "";
@@ -360,18 +280,13 @@ std::optional<std::string> Search::used_up(const study::StudyDirectory& director
 }
 
 int Search::confirmations(const study::StudyDirectory& directory) const {
-  const auto records = study::read_journal(directory).records;
-  int runs = limits_.confirmations;
-  if (records.empty() || runs < 1) return runs;
-  const double settings = limits_.validating / limits_.confirmations;
-  for (const Resource& resource : resources(spent_on(records), limits_)) {
-    if (!std::isfinite(resource.limit)) continue;
-    const double each = resource.used / static_cast<double>(records.size());
-    const double left = std::max(0.0, resource.limit - resource.used);
-    runs = std::min(runs, payable(resource, each, limits_));
-    if (each > 0) runs = static_cast<int>(std::min<double>(runs, left / each / settings));
+  if (limits_.confirmations < 1) return 0;
+  double runs = limits_.confirmations;
+  for (const Resource& resource : resources(study::read_journal(directory).records, limits_)) {
+    const double left = std::floor(resource.runs_for(resource.left()) / limits_.settings);
+    runs = std::min({runs, left, static_cast<double>(resource.confirmations(limits_))});
   }
-  return is_pending(directory) ? std::max(1, runs) : runs;
+  return std::max(static_cast<int>(runs), is_pending(directory) ? 1 : 0);
 }
 
 bool Search::may_confirm(const study::StudyDirectory& directory) const {

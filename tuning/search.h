@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "study/directory/search_state.h"
 #include "study/run_record.h"
 #include "tuning/proposal.h"
+#include "tuning/search_limits.h"
 
 namespace doetune::tuning {
 
@@ -20,36 +20,10 @@ struct NextRun {
   std::optional<Proposal> proposal = {};
 };
 
-/// What a search may cost.
-struct SearchLimits {
-  int budget = 0;        ///< total number of runs, including confirmation runs
-  double tolerance = 0;  ///< the smallest expected gain that is worth a run: a fraction of the best
-  int confirmations = 0;  ///< at the optimum, and as many at the baseline: at most a quarter of the
-                          ///< budget together
-  int validating = 0;     ///< total number of confirmation and baseline runs
-  /// Limits on the total time of runs and set-ups, including confirmation runs, where `jobs` are
-  /// made at a time; on the same times the GPUs of each; and on the energy that telemetry recorded
-  /// of GPUs and processors. With any of them, proposals are compared by gain per cost.
-  double seconds = std::numeric_limits<double>::infinity();
-  double gpu_seconds = std::numeric_limits<double>::infinity();
-  double joules = std::numeric_limits<double>::infinity();
-  int jobs = 1;
-  bool front = false;  ///< the Pareto front is wanted: see Problem
-};
-
-/// The number of runs of a search if none is given: 10 per factor plus 10.
-int default_budget(const study::Study& study);
-
 /// The number of runs to propose at a time: `jobs`; times kRunsOfPlot where a server is set up for
 /// each whole plot, since it ends with the batch.
 constexpr int kRunsOfPlot = 4;
 int default_batch(const study::Study& study, int jobs);
-
-/// The smallest expected gain that is worth a run if none is given.
-constexpr double kTolerance = 0.01;
-
-/// The limits that were given; the defaults for those that were not.
-SearchLimits search_limits(const study::Study& study, const study::SearchState& given);
 
 /// Throws if runs of this plan cannot be executed.
 using PlanCheck = std::function<void(const study::Plan&)>;

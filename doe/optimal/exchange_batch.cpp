@@ -242,7 +242,7 @@ struct ExchangeKernel {
     const Lanes trace = 1.0 - drop / (determinant * batch.total_);
     const Lanes value =
         share * natural_logarithm(determinant) - p * (1 - share) * natural_logarithm(trace);
-    return (determinant > 1e-12) & (trace > 0) ? value : all_lanes(-1e300);
+    return ((determinant > 1e-12) & (trace > 0)) ? value : all_lanes(-1e300);
   }
 
   /// The criterion at given features: the ratio of determinants, the decrease of the trace, or the
@@ -499,7 +499,7 @@ struct ExchangeKernel {
     }
   }
 
-  DOETUNE_INLINE LaneMask improve_run(int run, const LaneMask& active) {
+  DOETUNE_INLINE void improve_run(int run, const LaneMask& active, LaneMask& changed) {
     expand(run, batch.f_.data());
     multiply(batch.v_.data(), batch.f_.data(), p, batch.vf_.data());
     ff = fg = gg = dot(batch.f_.data(), batch.vf_.data(), p);
@@ -509,7 +509,7 @@ struct ExchangeKernel {
       bff = bfg = bgg = dot(batch.f_.data(), batch.bf_.data(), p);
       for (int i = 0; i < p; ++i) batch.bg_[i] = batch.bf_[i];
     }
-    LaneMask changed{};
+    changed = LaneMask{};
     for (int c = 0; c < batch.k_; ++c) {
       const Coordinate& coordinate = space.coordinates()[c];
       if (coordinate.kind == Coordinate::Kind::kFixed || coordinate.features == 0) continue;
@@ -522,7 +522,6 @@ struct ExchangeKernel {
       }
     }
     if (any(changed)) update(changed);
-    return changed;
   }
 
   /// Polls `stop` if the matrices are large.
@@ -625,11 +624,11 @@ namespace {
 
 DOETUNE_TARGET("avx512f,avx512dq,avx512vl,fma")
 void improve_run_avx512(ExchangeBatch& batch, int run, const LaneMask& active, LaneMask& changed) {
-  changed = ExchangeKernel(batch).improve_run(run, active);
+  ExchangeKernel(batch).improve_run(run, active, changed);
 }
 DOETUNE_TARGET("avx2,fma")
 void improve_run_avx2(ExchangeBatch& batch, int run, const LaneMask& active, LaneMask& changed) {
-  changed = ExchangeKernel(batch).improve_run(run, active);
+  ExchangeKernel(batch).improve_run(run, active, changed);
 }
 DOETUNE_TARGET("avx512f,avx512dq,avx512vl,fma")
 void refactor_avx512(ExchangeBatch& batch, const LaneMask& lanes,
@@ -693,7 +692,7 @@ void ExchangeBatch::refactor(const LaneMask& lanes, const std::function<bool()>&
 
 void ExchangeBatch::improve_run(int run, const LaneMask& active, LaneMask& changed) {
   DOETUNE_WIDEST(improve_run, *this, run, active, changed);
-  changed = ExchangeKernel(*this).improve_run(run, active);
+  ExchangeKernel(*this).improve_run(run, active, changed);
 }
 
 }  // namespace doetune::doe

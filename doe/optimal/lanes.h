@@ -1,7 +1,7 @@
 // SIMD vectors of eight doubles: one lane for each of eight independent searches.
 //
-// GCC's vector extension compiles for any processor; exchange_batch.cpp compiles its inner loops
-// for several vector widths and selects one at run time. Lanes never affect each other.
+// The vector extension of GCC and Clang compiles for any processor; exchange_batch.cpp compiles its
+// inner loops for several vector widths and selects one at run time. Lanes never affect each other.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace doetune::doe {
 
 constexpr int kLanes = 8;
 
-// The alignment is explicit: GCC's default depends on the target processor.
+// The alignment is explicit: the default depends on the target processor.
 using Lanes = double __attribute__((vector_size(kLanes * sizeof(double)), aligned(64)));
 using LaneMask = long long __attribute__((vector_size(kLanes * sizeof(long long)), aligned(64)));
 
@@ -72,8 +72,9 @@ DOETUNE_INLINE Lanes natural_logarithm(const Lanes& a) {
 }
 
 DOETUNE_INLINE bool any(const LaneMask& mask) {
-  const LaneMask halves = mask | __builtin_shuffle(mask, LaneMask{4, 5, 6, 7, 0, 1, 2, 3});
-  const LaneMask quarters = halves | __builtin_shuffle(halves, LaneMask{2, 3, 0, 1, 6, 7, 4, 5});
+  const LaneMask halves = mask | __builtin_shufflevector(mask, mask, 4, 5, 6, 7, 0, 1, 2, 3);
+  const LaneMask quarters =
+      halves | __builtin_shufflevector(halves, halves, 2, 3, 0, 1, 6, 7, 4, 5);
   return (quarters[0] | quarters[1]) != 0;
 }
 

@@ -19,14 +19,14 @@ DOETUNE_INLINE Lanes polynomial(const Lanes* c, int degree, const Lanes& x) {
 /// some point of the interval. Newton's method from x if it is inside, with bisection where a step
 /// would leave the bracket.
 DOETUNE_INLINE Lanes falling_zero(const Lanes* q, Lanes low, Lanes high, Lanes x) {
-  x = (x > low) & (x < high) ? x : 0.5 * (low + high);
+  x = ((x > low) & (x < high)) ? x : 0.5 * (low + high);
   for (int step = 0; step < 2; ++step) {
     const Lanes value = polynomial(q, 3, x);
     const Lanes slope = (3.0 * q[3] * x + 2.0 * q[2]) * x + q[1];
     low = value > 0 ? x : low;
     high = value > 0 ? high : x;
     const Lanes newton = x - value / slope;
-    x = (newton > low) & (newton < high) ? newton : 0.5 * (low + high);
+    x = ((newton > low) & (newton < high)) ? newton : 0.5 * (low + high);
   }
   return x;
 }
@@ -71,7 +71,7 @@ DOETUNE_INLINE Lanes quartic_maximum(const Lanes* c, const Lanes& current) {
     const Lanes x = falling_zero(q, inner ? lower : right, inner ? upper : one, current);
     consider(inner | last ? x : current);
   }
-  if (any(inner & last)) consider(inner & last ? falling_zero(q, right, one, current) : current);
+  if (any(inner & last)) consider((inner & last) ? falling_zero(q, right, one, current) : current);
   return best;
 }
 
@@ -99,7 +99,7 @@ DOETUNE_INLINE Lanes quartic_large(const Lanes* c, const Lanes& current) {
     const Lanes slope = ((4.0 * c[4] * best + 3.0 * c[3]) * best + 2.0 * c[2]) * best + c[1];
     const Lanes curvature = (12.0 * c[4] * best + 6.0 * c[3]) * best + 2.0 * c[2];
     Lanes x = smaller(larger(best - slope / curvature, all_lanes(-1)), all_lanes(1));
-    x = inside & (curvature < 0) ? x : best;
+    x = (inside & (curvature < 0)) ? x : best;
     consider(x, polynomial(c, 4, x));
   }
   return best;
@@ -136,7 +136,7 @@ DOETUNE_INLINE Lanes parabola_maximum(const Lanes* c) {
   const Lanes one = all_lanes(1);
   const Lanes end = c[1] > 0 ? one : -one;
   const Lanes vertex = -0.5 * c[1] / c[2];
-  return (c[2] < 0) & (vertex > -one) & (vertex < one) ? vertex : end;
+  return ((c[2] < 0) & (vertex > -one) & (vertex < one)) ? vertex : end;
 }
 
 /// The maximiser of a polynomial on [-1, 1]; if `roughly`, quartics use quartic_large.

@@ -46,7 +46,9 @@ struct Drawn {
 
 void draw_bands(Chart& chart, const Grid& mean, const std::vector<double>& levels, double low,
                 double high) {
-  const auto colour = [&](double z) { return viridis((z - low) / (high - low)); };
+  const auto colour = [&](double z) {
+    return viridis(high > low ? (z - low) / (high - low) : 0.5);
+  };
   const double first = levels.empty() ? high : levels.front();
   chart.region({{{-1, -1}, {1, -1}, {1, 1}, {-1, 1}}}, {{"fill", colour((low + first) / 2)}});
   // Each region covers everything above its level; the next one is painted over it without a seam.

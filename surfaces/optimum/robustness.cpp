@@ -9,11 +9,10 @@
 #include "doe/design.h"
 #include "surfaces/optimum/joint_errors.h"
 #include "surfaces/optimum/score.h"
+#include "surfaces/optimum/settings_search.h"
 
 namespace doetune::surfaces {
 namespace {
-
-using Settings = std::vector<double>;
 
 constexpr std::size_t kAllCombinations = 8;
 constexpr double kCodedStep = 0.1;  ///< a twentieth of the range

@@ -208,6 +208,7 @@ TEST_CASE("A title has no range from a number to the same number", "[reports][fi
   for (const reports::Figure& figure : reports::contour_figures(study.analysis)) {
     INFO(figure.title);
     CHECK_FALSE(std::regex_search(figure.title, std::regex(" ([0-9.]+) to \\1 ")));
+    CHECK_FALSE(std::regex_search(figure.svg, std::regex("fill=\"#(?![0-9a-f]{3,6}\")")));
     is_flat = is_flat || figure.title.find(" s in all of this slice.") != std::string::npos;
   }
   CHECK(is_flat);

@@ -42,7 +42,6 @@ namespace {
 
 constexpr Return kInvalidArgument = 2;
 constexpr Return kNotSupported = 3;
-constexpr Return kNotFound = 6;
 
 std::recursive_mutex mutex;
 // Never destroyed: a thread that was left hanging may still ask when the program ends.
@@ -262,6 +261,8 @@ Return nvmlDeviceGetMigMode(Handle device, unsigned* now, unsigned* pending) {
 Return nvmlDeviceGetMaxMigDeviceCount(Handle device, unsigned* count) {
   return report(device, "most_instances", count);
 }
+
+constexpr Return kNotFound = 6;
 
 Return nvmlDeviceGetMigDeviceHandleByIndex(Handle device, unsigned index, Handle* instance) {
   if (index >= device->instances.size()) return kNotFound;

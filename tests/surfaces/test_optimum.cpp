@@ -7,13 +7,14 @@
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/pareto.h"
 #include "surfaces/optimum/robustness.h"
+#include "surfaces/optimum/settings_search.h"
 #include "tests/surfaces/published_fccd.h"
 
 using namespace doetune;
 using namespace doetune::tests;
 using surfaces::Goal;
 using surfaces::GoalType;
-using Settings = std::vector<double>;
+using surfaces::Settings;
 
 namespace {
 

@@ -17,6 +17,7 @@
 #include "surfaces/optimum/range_ends.h"
 #include "surfaces/optimum/relaxations.h"
 #include "surfaces/optimum/robustness.h"
+#include "surfaces/optimum/settings_search.h"
 #include "surfaces/optimum/uncertainty.h"
 #include "tests/surfaces/published_fccd.h"
 #include "tests/surfaces/random_normal.h"
@@ -25,8 +26,8 @@ using namespace doetune;
 using namespace doetune::tests;
 using surfaces::Goal;
 using surfaces::GoalType;
+using surfaces::Settings;
 using surfaces::Transform;
-using Settings = std::vector<double>;
 
 namespace {
 

@@ -72,7 +72,7 @@ std::vector<Parameters<T>> by_layer(const Network& network, std::span<T> block) 
 /// Calls visit(n, f, y, x, c, from_y, from_x, weight index) for every product of a convolution.
 template <class Visit>
 void for_products(const Convolution& conv, const Tensor& in, const Tensor& out, Visit visit) {
-  const auto [rows, columns] = conv.kernel;
+  const int rows = conv.kernel.height, columns = conv.kernel.width;
   for_each(out, [&](int n, int f, int y, int x) {
     for_window(in, y, x, conv.kernel, conv.stride, conv.pad, [&](int fy, int fx, int v, int u) {
       for (int c = 0; c < in.shape.channels; ++c)

@@ -207,8 +207,7 @@ TEST_CASE("the death of a stage ends the run, named, with nothing left", "[progr
   for (const pid_t rank : ranks) CHECK(gone(rank));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)  // they reserve address space themselves
+#ifndef DOETUNE_SANITIZED  // sanitizers reserve address space themselves
 TEST_CASE("a batch that does not fit the memory ends all ranks with code 77", "[program]") {
   const ProgramDirectory scratch;
   for (const char* parallelism : {"data", "model"}) {

@@ -84,7 +84,7 @@ TEST_CASE("a pipeline refuses what it cannot do", "[pipeline]") {
   CHECK(program(scratch, {"--memory", "pinned"}).exit_code() == 77);
   CHECK_THAT(scratch.read("err"), Contains("GPU"));
   CHECK(program(scratch, {"--precision", "fp16"}).exit_code() == 77);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need memory too
+#ifndef DOETUNE_SANITIZED  // sanitizers need memory too
   Program large(DOETUNE_INPUT_PIPELINE, scratch, with(kSmall, {"--batch_size", "4096"}), {}, "",
                 rlim_t{400} << 20);
   CHECK(large.exit_code() == 77);

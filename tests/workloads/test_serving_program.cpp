@@ -147,7 +147,7 @@ TEST_CASE("each fault of a server is counted, and described in words", "[serving
       {"silent", "no complete answer within request_timeout"}};
   for (const auto& [fault, sentence] : faults) {
     INFO(fault);
-    const auto with_fault = [&](const char* every, const Arguments& more) {
+    const auto with_fault = [&, fault = fault](const char* every, const Arguments& more) {
       return run({"--fault", fault, "--fault_every", every},
                  with({"--request_timeout", "0.5", "--concurrency", "4"}, more));
     };

@@ -266,8 +266,7 @@ TEST_CASE("without a directory to keep it the clip is made in memory", "[clip]")
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)  // they reserve address space themselves
+#ifndef DOETUNE_SANITIZED  // sanitizers reserve address space themselves
 namespace {
 
 /// Leaves this process only enough memory for small objects.

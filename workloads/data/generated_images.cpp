@@ -95,6 +95,12 @@ std::array<int, kSize> window(std::int64_t centre, std::int64_t width) {
   return values;
 }
 
+std::array<int, kSize> draw_window(Draws& draws) {
+  const auto width = draws.between(16 * 5, 16 * 9);
+  const auto centre = draws.between(16 * 9, 16 * 22);
+  return window(centre, width);
+}
+
 /// A fine class of another superclass than that of `fine`.
 int other_class(int fine, Draws& draws) {
   const auto step = draws.between(kFinePerSuper, GeneratedImages::kFineClasses - 1);
@@ -106,8 +112,8 @@ using Levels = std::array<int, 3 * kPixels>;
 
 void add_pattern(const Pattern& pattern, int contrast, Draws& draws, Levels& levels) {
   const auto scale = draws.between(85, 118);  // per cent
-  const auto across = window(draws.between(16 * 9, 16 * 22), draws.between(16 * 5, 16 * 9));
-  const auto down = window(draws.between(16 * 9, 16 * 22), draws.between(16 * 5, 16 * 9));
+  const auto across = draw_window(draws);
+  const auto down = draw_window(draws);
   for (const Grating& grating : pattern) {
     const std::int64_t phase = draws.between(0, kTurn - 1) << 20;
     const std::int64_t frequency = grating.frequency * scale / 100;

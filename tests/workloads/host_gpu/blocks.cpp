@@ -13,7 +13,7 @@
 #include "kernels.h"
 #include "machine.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef DOETUNE_SANITIZED
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -61,7 +61,7 @@ class Switch {
   [[gnu::noinline, gnu::no_sanitize_address]] void to(Place& from, Place& to,
                                                       [[maybe_unused]] const void* stack,
                                                       [[maybe_unused]] std::size_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef DOETUNE_SANITIZED
     __sanitizer_start_switch_fiber(&from.fake, stack, bytes);
 #endif
     if (__builtin_setjmp(from.left) == 0) {
@@ -71,7 +71,7 @@ class Switch {
     arrived(from);
   }
   void arrived([[maybe_unused]] Place& at) {
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef DOETUNE_SANITIZED
     __sanitizer_finish_switch_fiber(at.fake, &bottom_, &bytes_);
 #endif
   }

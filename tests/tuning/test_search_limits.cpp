@@ -1,0 +1,68 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "study/run_record.h"
+#include "tuning/search_limits.h"
+
+using namespace doetune;
+using tuning::Resource;
+using tuning::SearchLimits;
+
+namespace {
+
+study::RunRecord run_of(double seconds, const char* gpus = "") {
+  study::RunRecord record;
+  record.duration_s = seconds;
+  record.gpu = gpus;
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("time, GPU time and energy of runs and set-ups add up") {
+  study::RunRecord first = run_of(30, "0,1");
+  first.set_up_s = 10;
+  first.telemetry = {{"power", 300}, {"cpu_power", 100}};
+  study::RunRecord second = run_of(20, "0");
+  second.set_up_s = 10;
+  second.in_set_up = true;  // it failed while its server was set up: its duration is that
+  const auto used = tuning::resources({first, second}, SearchLimits{});
+  CHECK(used[0].used == 60);
+  CHECK(used[0].each == 30);
+  CHECK(used[1].used == 2 * 40 + 20);
+  CHECK(used[2].used == 400 * 40);
+  CHECK(tuning::record_power({first, second}));
+  CHECK_FALSE(tuning::record_power({second}));
+}
+
+TEST_CASE("runs that are made at a time share the time, not the GPUs") {
+  SearchLimits limits;
+  limits.jobs = 2;
+  const auto used = tuning::resources({run_of(30, "0"), run_of(50, "1")}, limits);
+  CHECK(used[0].used == 40);
+  CHECK(used[1].used == 80);
+}
+
+TEST_CASE("what no run uses pays for any number of runs") {
+  for (const Resource& resource : tuning::resources({}, SearchLimits{})) {
+    CHECK(std::isinf(resource.runs_for(resource.left())));
+  }
+  const auto gpu_time = tuning::resources({run_of(30)}, SearchLimits{})[1];
+  CHECK(std::isinf(gpu_time.runs_for(1)));
+}
+
+TEST_CASE("a quarter of a limit pays for the confirmation runs, but for one at least") {
+  SearchLimits limits;
+  limits.settings = 2;
+  limits.confirmations = 4;
+  const auto confirmations = [&](double seconds) {
+    limits.seconds = seconds;
+    return tuning::resources({run_of(10)}, limits)[0].confirmations(limits);
+  };
+  CHECK(confirmations(79) == 1);
+  CHECK(confirmations(160) == 2);
+  CHECK(confirmations(239) == 2);
+  CHECK(confirmations(1000) == 4);
+  limits.confirmations = 0;
+  CHECK(confirmations(1000) == 0);
+}
