@@ -49,7 +49,7 @@ endfunction()
 
 # doetune_module(<name> SOURCES a.cpp ... [ALONE b.cpp ...] [MODULES doe ...] [LIBRARIES ext ...] [COLD]
 # [BATCH n]): sources that are compiled alone have compiler options of their own, or names that others have
-# too; a cold module waits for files and programs, so that releases optimise it less, and others not at all;
+# too; a cold module waits for files and programs, so that releases optimise it less, and debug builds not at all;
 # BATCH in place of DOETUNE_BATCH.
 function(doetune_module name)
   cmake_parse_arguments(MODULE "COLD" "BATCH" "SOURCES;ALONE;MODULES;LIBRARIES" ${ARGN})
@@ -61,7 +61,7 @@ function(doetune_module name)
   add_library(doetune::${name} ALIAS doetune_${name})
   doetune_compile_settings(doetune_${name})
   if(MODULE_COLD)
-    target_compile_options(doetune_${name} PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
+    target_compile_options(doetune_${name} PRIVATE $<$<CONFIG:Release>:-O1>$<$<CONFIG:Debug>:-O0>)
   endif()
   list(TRANSFORM MODULE_MODULES PREPEND doetune::)
   target_link_libraries(doetune_${name} PUBLIC ${MODULE_MODULES} ${MODULE_LIBRARIES})

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analysis/format.h"
@@ -11,7 +12,7 @@
 namespace doetune::tuning {
 namespace {
 
-constexpr const char* kPowers[] = {"power", "cpu_power"};
+constexpr std::array<const char*, 2> kPowers = {"power", "cpu_power"};
 
 double seconds_of(const study::RunRecord& record) {
   return record.duration_s + (record.in_set_up ? 0 : record.set_up_s.value_or(0));
@@ -88,7 +89,7 @@ std::vector<Resource> resources(const std::vector<study::RunRecord>& records,
 
 bool record_power(const std::vector<study::RunRecord>& records) {
   return std::any_of(records.begin(), records.end(), [](const study::RunRecord& record) {
-    return std::any_of(std::begin(kPowers), std::end(kPowers),
+    return std::any_of(kPowers.begin(), kPowers.end(),
                        [&](const char* quantity) { return record.telemetry.contains(quantity); });
   });
 }

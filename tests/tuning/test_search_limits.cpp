@@ -1,3 +1,4 @@
+// What runs use of a search's limits, and the runs that the rest pays for.
 #include <catch2/catch.hpp>
 #include <cmath>
 
