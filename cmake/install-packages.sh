@@ -23,7 +23,7 @@ command -v kubectl >/dev/null || optional_test="$optional_test kubernetes-client
 
 wanted=""
 optional=""
-clang="clang libclang-rt-dev libomp-dev"
+clang="clang libclang-rt-dev libomp-dev lld"
 package="dpkg-dev file gzip"
 docs="furo python3-myst-parser python3-sphinx python3-sphinx-copybutton"
 for group in "$@"; do
