@@ -13,8 +13,8 @@
 namespace doetune::analysis {
 namespace {
 
-constexpr double kRounding = 1e-6;   // of probabilities
-constexpr double kLeastTail = 1e-6;  // that the surfaces are asked for
+constexpr double kRounding = 1e-6;  // of probabilities
+constexpr double kMinTail = 1e-6;   // that the surfaces are asked for
 constexpr int kMoreSearches = 4;
 constexpr std::size_t kFewSettings = 20'000;
 
@@ -39,7 +39,7 @@ surfaces::OptimumRequest asked_for_more(surfaces::OptimumRequest request,
     if (limit.is_reached()) continue;
     double& confidence = response_of(request, limit.response).goal->confidence;
     const double tail = (1 - confidence) * (1 - limit.wanted) / (1 - limit.probability);
-    confidence = std::max(confidence, 1 - std::max(tail, kLeastTail));
+    confidence = std::max(confidence, 1 - std::max(tail, kMinTail));
   }
   return request;
 }

@@ -107,7 +107,7 @@ struct Optimum {
   bool global = false;  ///< no usable setting is better: exhaustive search, or proven
   /// Upper bound on how much better (own unit) any usable settings predict the optimised response:
   /// 0 if `global`, empty if nothing is known about settings not evaluated.
-  std::optional<double> most_to_gain;
+  std::optional<double> optimality_gap;
 };
 
 /// Candidates are compared by

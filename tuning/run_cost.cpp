@@ -9,7 +9,7 @@
 namespace doetune::tuning {
 namespace {
 
-constexpr double kLeast = 0.01;  ///< of the cost of a mean run: extrapolated times may be absurd
+constexpr double kMinCost = 0.01;  ///< of the cost of a mean run: extrapolated times may be absurd
 
 }  // namespace
 
@@ -45,14 +45,14 @@ Eigen::VectorXd RunCosts::of(const surfaces::Block& points,
   Eigen::VectorXd costs = Eigen::VectorXd::Ones(points.size());
   if (seconds_) {
     const Means means = predicted(*seconds_, points.coded);
-    costs = (means.mean.col(0).array().exp() / mean_seconds_).max(kLeast).matrix();
+    costs = (means.mean.col(0).array().exp() / mean_seconds_).max(kMinCost).matrix();
   }
   const RunCost& cost = problem_.cost;
   if (cost.change == 0 && !cost.weight) return costs;
   for (Eigen::Index i = 0; i < points.size(); ++i) {
     const Settings settings = points.settings(i);
     if (!in_place || !same_whole_plot(problem_, settings, *in_place)) costs[i] += cost.change;
-    if (cost.weight) costs[i] *= std::max(kLeast, cost.weight(settings));
+    if (cost.weight) costs[i] *= std::max(kMinCost, cost.weight(settings));
   }
   return costs;
 }

@@ -99,7 +99,7 @@ double change_cost(const study::Study& study,
   } else if (design.change_cost_s && design.run_cost_s.value_or(0) > 0) {
     change = *design.change_cost_s / *design.run_cost_s;
   }
-  return std::min(change, kMostChange);
+  return std::min(change, kMaxChange);
 }
 
 /// start(), its errors with a place in the study's file.

@@ -50,9 +50,9 @@ std::optional<ToldEnd> tell_progress(const study::StudyDirectory& directory, int
 /// The study's problem without the settings of runs that failed or were ended early: they are not
 /// proposed again. With hard-to-change factors, what is in place: the settings of the last run of
 /// the plan; nothing if each batch has a server of its own (run.set_up). Changing them costs what
-/// servers took to set up, in units of a run's time, at most kMostChange; before that is known what
+/// servers took to set up, in units of a run's time, at most kMaxChange; before that is known what
 /// the design states (change_cost over run_cost), else kChange.
-constexpr double kChange = 2, kMostChange = 4;
+constexpr double kChange = 2, kMaxChange = 4;
 Problem open_problem(const study::StudyDirectory& directory,
                      const std::map<int, study::RunRecord>& final_records);
 

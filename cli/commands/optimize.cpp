@@ -136,9 +136,9 @@ void print_robustness(const analysis::Analysis& analysis) {
     table.add({response.name, analysis::interval_text(response.range)});
   }
   fmt::print("\n{}", table.str());
-  if (analysis.details->robustness.limits_met_share < 1) {
+  if (analysis.details->robustness.limits_met_fraction < 1) {
     fmt::print("  {} of these configurations meet every limit, by their predicted means\n",
-               analysis::percent(analysis.details->robustness.limits_met_share));
+               analysis::percent(analysis.details->robustness.limits_met_fraction));
   }
   if (const auto& least = analysis.details->robustness.min_feasibility) {
     fmt::print("  each of them completes with a probability of at least {}\n",
@@ -192,9 +192,9 @@ void print_probabilities(const surfaces::Optimum& optimum) {
   }
   if (optimum.global) return;
   fmt::print("  found by a search that is not exhaustive: better configurations may exist{}\n",
-             optimum.most_to_gain ? fmt::format(", better by at most {}",
-                                                analysis::short_number(*optimum.most_to_gain))
-                                  : "");
+             optimum.optimality_gap ? fmt::format(", better by at most {}",
+                                                  analysis::short_number(*optimum.optimality_gap))
+                                    : "");
 }
 
 /// Whether every limit is met, and every ramp has a positive desirability.

@@ -46,20 +46,20 @@ double processor_s(clockid_t of) {
 /// (CLOCK_THREAD_CPUTIME_ID) or of the process.
 class Interval {
  public:
-  Interval(double least_s, clockid_t clock) : least_s_(least_s), clock_(clock) {}
+  Interval(double min_s, clockid_t clock) : min_s_(min_s), clock_(clock) {}
 
   bool is_over() const { return monotonic_s() >= next_s_; }
 
   template <class Work>
   void spend(Work work) {
     const double before_s = processor_s(clock_);
-    next_s_ = monotonic_s() + least_s_;  // also if the work throws
+    next_s_ = monotonic_s() + min_s_;  // also if the work throws
     work();
-    next_s_ = monotonic_s() + std::max(least_s_, kRestPerWork * (processor_s(clock_) - before_s));
+    next_s_ = monotonic_s() + std::max(min_s_, kRestPerWork * (processor_s(clock_) - before_s));
   }
 
  private:
-  double least_s_;
+  double min_s_;
   clockid_t clock_;
   double next_s_ = 0;
 };

@@ -101,7 +101,7 @@ std::optional<double> information_value(const ExchangeProblem& problem,
   const double trace = factor.solve(problem.weight).trace();
   if (!(trace > 0)) return std::nullopt;
   if (problem.criterion == ExactCriterion::kTrace) return -std::log(trace);
-  const double share = problem.determinant_share;
+  const double share = problem.determinant_weight;
   return share * determinant / static_cast<double>(information.rows()) -
          (1 - share) * std::log(trace);
 }

@@ -27,8 +27,8 @@ struct ExchangeProblem {
   std::vector<int> blocks;  ///< of each run, from 0; empty without blocks
   Eigen::MatrixXd base;     ///< p x p: from fixed runs and prior knowledge
   ExactCriterion criterion = ExactCriterion::kDeterminant;
-  Eigen::MatrixXd weight;        ///< W, p x p, symmetric; not for kDeterminant
-  double determinant_share = 0;  ///< s, 0 to 1; kCompound only
+  Eigen::MatrixXd weight;         ///< W, p x p, symmetric; not for kDeterminant
+  double determinant_weight = 0;  ///< s, 0 to 1; kCompound only
 };
 
 /// The criterion of an information matrix M, to be maximised: ln |M|, or -ln tr(M^-1 W), or s/p ln

@@ -238,7 +238,7 @@ struct ExchangeKernel {
 
   /// p times the increase of the logarithm of the compound, from ratio() and fall().
   DOETUNE_INLINE Lanes rise(const Lanes& determinant, const Lanes& drop) const {
-    const double share = batch.problem_.determinant_share;
+    const double share = batch.problem_.determinant_weight;
     const Lanes trace = 1.0 - drop / (determinant * batch.total_);
     const Lanes value =
         share * natural_logarithm(determinant) - p * (1 - share) * natural_logarithm(trace);

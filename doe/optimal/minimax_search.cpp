@@ -43,7 +43,7 @@ std::optional<SearchResult> search_minimax(const MinimaxProblem& problem,
   method.max_in_round = kMaxDescents;
   method.min_starts = kMinDescents;
   method.polished_at_once = kRefinedInRound;
-  method.start_time_share = kRoughShare;
+  method.start_time_fraction = kRoughShare;
   method.as_good_above = [](double best) { return best * (1 + kRoughEnd); };
   method.hopeful_from = [](double best) { return best * (1 + 2 * kRoughEnd); };
   method.new_worker = [&] {

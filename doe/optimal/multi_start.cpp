@@ -21,7 +21,7 @@ class Rounds {
 
   std::optional<SearchResult> run() {
     const int max_starts = settings_.starts.value_or(method_.max_starts);
-    const double share = method_.start_time_share;
+    const double share = method_.start_time_fraction;
     int size = std::min(method_.first_round, method_.max_in_round);
     do {  // at least one start, whatever the time limit
       round(std::min(size, max_starts - result_.starts));
@@ -56,7 +56,7 @@ class Rounds {
   void round(int size) {
     std::vector<Candidate> starts(static_cast<std::size_t>(size));
     for (int i = 0; i < size; ++i) starts[static_cast<std::size_t>(i)].start = result_.starts + i;
-    auto [ended, begun] = run_all(starts, method_.start_time_share);
+    auto [ended, begun] = run_all(starts, method_.start_time_fraction);
     result_.starts += begun;
     std::ranges::stable_sort(ended, std::greater<>(), &Candidate::value);
     if (method_.hopeful_from) {

@@ -79,10 +79,10 @@ struct MultiStart {
   int first_round = 64;        ///< starts; each round doubles the number,
   int max_in_round = 1 << 29;  ///< up to this
   int polished_at_once = 16;
-  double start_time_share = 1;  ///< fraction of the time limit for rough searches; the rest:
-                                ///< polishing
-  bool earliest_wins = true;    ///< breaks ties between equal values; otherwise the first one
-                                ///< polished wins
+  double start_time_fraction = 1;  ///< fraction of the time limit for rough searches; the rest:
+                                   ///< polishing
+  bool earliest_wins = true;       ///< breaks ties between equal values; otherwise the first one
+                                   ///< polished wins
 
   // If the settings give no number of starts, the search ends
   int max_starts = 1'000'000'000;  ///< after this many, or

@@ -121,7 +121,7 @@ void set_criterion(const CriterionWeights& weights, const DesignRequest& request
                    ExchangeProblem& problem) {
   if (weights.d == 1) return;
   problem.criterion = weights.d > 0 ? ExactCriterion::kCompound : ExactCriterion::kTrace;
-  problem.determinant_share = weights.d;
+  problem.determinant_weight = weights.d;
   problem.weight =
       Eigen::MatrixXd::Zero(problem.space.column_count(), problem.space.column_count());
   const int own = request.model.column_count();

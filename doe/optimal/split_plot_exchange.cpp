@@ -17,8 +17,8 @@ double shared_weight(double variance_ratio, Eigen::Index m) {
   return variance_ratio / (1 + static_cast<double>(m) * variance_ratio);
 }
 
-double determinant_share(const ExchangeProblem& problem) {
-  if (problem.criterion == ExactCriterion::kCompound) return problem.determinant_share;
+double determinant_weight(const ExchangeProblem& problem) {
+  if (problem.criterion == ExactCriterion::kCompound) return problem.determinant_weight;
   return problem.criterion == ExactCriterion::kDeterminant ? 1 : 0;
 }
 
@@ -158,7 +158,7 @@ void SplitPlotExchange::invert() const {
 SplitPlotExchange::RunLine::RunLine(const SplitPlotExchange& exchange, int run, int coordinate)
     : coordinate_(exchange.problem_.exchange.space.coordinates()[coordinate]),
       columns_(exchange.problem_.exchange.space.column_count()),
-      share_(determinant_share(exchange.problem_.exchange)),
+      share_(determinant_weight(exchange.problem_.exchange)),
       total_(0) {
   exchange.invert();
   if (share_ < 1) total_ = exchange.v_.cwiseProduct(exchange.problem_.exchange.weight).sum();

@@ -113,7 +113,7 @@ json::Format<Paths> paths_format(const std::vector<doe::Factor>& factors) {
                               {"ridge_of_lowest", &Paths::lowest, point},
                               {"steepest_ascent", &Paths::ascent, point},
                               {"steepest_descent", &Paths::descent, point},
-                              {"cone_share", &Paths::cone_fraction}});
+                              {"cone_fraction", &Paths::cone_fraction}});
 }
 
 struct FittedRun : surfaces::RunInfluence {

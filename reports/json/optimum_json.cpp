@@ -100,8 +100,8 @@ json::Format<surfaces::Robustness> robustness_format() {
                                     {"transmitted_deviation", &RobustResponse::transmitted}});
   return json::object<Robustness>(
       {{"responses", &Robustness::responses, json::by_name(&RobustResponse::name, response)},
-       {"limits_met_share", &Robustness::limits_met_share},
-       {"least_all_goals_met_probability", &Robustness::least_all_goals_met_probability},
+       {"limits_met_fraction", &Robustness::limits_met_fraction},
+       {"min_all_goals_met_probability", &Robustness::min_all_goals_met_probability},
        {"min_feasibility", &Robustness::min_feasibility}});
 }
 
@@ -200,7 +200,7 @@ json::Format<Analysis> found_format(const std::vector<doe::Factor>& factors) {
                                               {"baseline", &Optimum::baseline, candidate}});
   const auto rest = json::object<Optimum>({{"at_bound", &Optimum::at_bound},
                                            {"global", &Optimum::global},
-                                           {"most_to_gain", &Optimum::most_to_gain}});
+                                           {"optimality_gap", &Optimum::optimality_gap}});
   const auto found = [](const Analysis& analysis) -> const Optimum& { return *analysis.optimum; };
   const auto details = [](const Analysis& analysis) -> const analysis::OptimumDetails& {
     return *analysis.details;

@@ -65,12 +65,12 @@ void write_one_step(const analysis::Analysis& analysis, Markup& out) {
   out.element("h3", "If a setting is one step off");
   const bool limited = std::any_of(analysis.goals.begin(), analysis.goals.end(),
                                    [](const auto& goal) { return goal.second.is_limit(); });
-  const std::string kept = limited
-                               ? fmt::format(" {} of these configurations meet every limit.",
-                                             robustness.limits_met_share == 1
-                                                 ? "All"
-                                                 : analysis::percent(robustness.limits_met_share))
-                               : "";
+  const std::string kept =
+      limited ? fmt::format(" {} of these configurations meet every limit.",
+                            robustness.limits_met_fraction == 1
+                                ? "All"
+                                : analysis::percent(robustness.limits_met_fraction))
+              : "";
   const std::string completes =
       robustness.min_feasibility ? fmt::format(" Each completes with a probability of at least {}.",
                                                analysis::chance_text(*robustness.min_feasibility))

@@ -117,7 +117,7 @@ std::vector<Eigen::VectorXd> starts(const GroupedRuns& runs, const Prior& prior,
 /// the objective by differences of its gradient, nowhere below a part of the prior's.
 Eigen::MatrixXd precision_at(const Objective& objective, const Prior& prior,
                              const Eigen::VectorXd& mode) {
-  constexpr double kStep = 1e-3, kLeastOfPrior = 0.25;
+  constexpr double kStep = 1e-3, kMinOfPrior = 0.25;
   const Eigen::Index count = mode.size();
   Eigen::MatrixXd precision = prior.precision();
   for (Eigen::Index i = 0; i < count; ++i) {
@@ -132,8 +132,8 @@ Eigen::MatrixXd precision_at(const Objective& objective, const Prior& prior,
   }
   const Eigen::MatrixXd symmetric = (precision + precision.transpose()) / 2;
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric);
-  const double least = kLeastOfPrior * prior.precision().diagonal().minCoeff();
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(least).asDiagonal() *
+  const double smallest = kMinOfPrior * prior.precision().diagonal().minCoeff();
+  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(smallest).asDiagonal() *
          eigen.eigenvectors().transpose();
 }
 

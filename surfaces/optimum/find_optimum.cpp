@@ -111,8 +111,8 @@ std::vector<std::string> factors_at_bound(const OptimumRequest& request, const S
 }
 
 /// Upper bound on the gain of any other setting, from the exact continuous optimum.
-std::optional<double> most_to_gain(const OptimumRequest& request, const SettingsSearch& search,
-                                   const Settings& settings) {
+std::optional<double> optimality_gap(const OptimumRequest& request, const SettingsSearch& search,
+                                     const Settings& settings) {
   if (search.is_exhaustive()) return 0;
   const auto goal = QuadraticGoal::of(request);
   if (!goal) return std::nullopt;
@@ -148,8 +148,8 @@ Optimum find_optimum(const OptimumRequest& request) {
   const std::vector<Scored> chosen = chosen_points(request, search, 1 + kAlternatives);
   if (chosen.empty()) refuse_empty_region(request, search);
   optimum.best = assess(request, chosen.front().settings, settings_are(request));
-  optimum.most_to_gain = most_to_gain(request, search, optimum.best.settings);
-  optimum.global = optimum.most_to_gain == 0.0;
+  optimum.optimality_gap = optimality_gap(request, search, optimum.best.settings);
+  optimum.global = optimum.optimality_gap == 0.0;
   optimum.feasible = optimum.best.violation == 0;
   for (std::size_t i = 1; i < chosen.size(); ++i) {
     optimum.alternatives.push_back(assess(request, chosen[i].settings));

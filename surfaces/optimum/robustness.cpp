@@ -174,14 +174,14 @@ Robustness robustness(const OptimumRequest& request, const Settings& settings,
   OptimumRequest by_means = request;  // whether a run completes is min_feasibility
   by_means.feasibility = {};
   const std::vector<Score> all = Scorer(by_means).scores(coded);
-  robustness.limits_met_share =
+  robustness.limits_met_fraction =
       static_cast<double>(std::count_if(all.begin(), all.end(),
                                         [](const Score& score) { return score.violation == 0; })) /
       static_cast<double>(all.size());
   const JointErrors joint(request.responses);
   for (const Eigen::Index i : {Eigen::Index{0}, min_likely(request, coded)}) {
     const auto met = joint.all_limits_met(coded.row(i), SettingsAre::kChosen);
-    auto& least = robustness.least_all_goals_met_probability;
+    auto& least = robustness.min_all_goals_met_probability;
     if (met) least = std::min(*met, least.value_or(*met));
   }
   return robustness;

@@ -29,11 +29,11 @@ struct RobustResponse {
 
 struct Robustness {
   std::vector<RobustResponse> responses;
-  double limits_met_share = 1;  ///< fraction of the moved settings whose mean predictions meet
-                                ///< every limit
+  double limits_met_fraction = 1;  ///< fraction of the moved settings whose mean predictions meet
+                                   ///< every limit
   /// The minimum probability that the next run meets every limit, over the settings themselves and
   /// the moved ones where it is least by the surfaces; the posteriors' where responses have them.
-  std::optional<double> least_all_goals_met_probability;
+  std::optional<double> min_all_goals_met_probability;
   /// The minimum probability that a run completes, over the moved settings; empty without a model.
   std::optional<double> min_feasibility;
   std::size_t moved_settings = 0;  ///< number evaluated, including the unmoved one

@@ -205,7 +205,7 @@ TEST_CASE("A search ends the same whatever searches run beside it", "[doe][optim
                                  doe::ExactCriterion::kCompound}) {
       doe::ExchangeProblem p = problem(wanted);
       p.criterion = criterion;
-      p.determinant_share = 0.3;
+      p.determinant_weight = 0.3;
       std::vector<Eigen::MatrixXd> starts(30, {p.runs, p.space.coordinate_count()});
       RandomStream random(1, 1);
       Eigen::VectorXd row = Eigen::VectorXd::Zero(p.space.coordinate_count());
@@ -244,9 +244,9 @@ TEST_CASE("A compound of one criterion alone finds what that criterion finds", "
   p.criterion = doe::ExactCriterion::kTrace;
   const double trace = doe::search_designs(p, settings)->value;
   p.criterion = doe::ExactCriterion::kCompound;
-  p.determinant_share = 1;
+  p.determinant_weight = 1;
   CHECK(doe::search_designs(p, settings)->value == Approx(determinant).epsilon(1e-6));
-  p.determinant_share = 0;
+  p.determinant_weight = 0;
   CHECK(doe::search_designs(p, settings)->value == Approx(trace).epsilon(1e-6));
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("A compound design is no worse than either by both, and between them b
     p.criterion = criterion;
     p.weight = weight * doe::moment_matrix(wanted.model, wanted.region) +
                (1 - weight) * Eigen::MatrixXd::Identity(6, 6);
-    p.determinant_share = 0.5;
+    p.determinant_weight = 0.5;
     return *doe::exact_value(p, of.coded());
   };
   for (const double i : {0.0, 1.0}) {

@@ -259,7 +259,7 @@ Return nvmlDeviceGetMigMode(Handle device, unsigned* now, unsigned* pending) {
 }
 
 Return nvmlDeviceGetMaxMigDeviceCount(Handle device, unsigned* count) {
-  return report(device, "most_instances", count);
+  return report(device, "max_instances", count);
 }
 
 constexpr Return kNotFound = 6;

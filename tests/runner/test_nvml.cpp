@@ -156,7 +156,7 @@ TEST_CASE("A GPU that is lost takes no other with it", "[nvml]") {
 TEST_CASE("In MIG mode the instances are the devices", "[nvml]") {
   json machine = two_gpus();
   machine["gpus"][1]["mig"] = 1;
-  machine["gpus"][1]["most_instances"] = 7;
+  machine["gpus"][1]["max_instances"] = 7;
   machine["gpus"][1]["instances"] = {
       {{"uuid", "MIG-aaaa"}, {"name", "1g.10gb"}, {"memory", 10e9}, {"memory_used", 1e9}},
       json::object(),  // indices may have gaps

@@ -178,7 +178,7 @@ TEST_CASE("A plane passes on the scatter of its factors", "[surfaces][robustness
   CHECK(robust.responses[0].range.low == Approx(cost.beta[0] - reach));
   CHECK(*robust.responses[0].worst == robust.responses[0].range.high);
   CHECK(robust.responses[0].worst_at == Settings{0.1, 0.2});
-  CHECK(robust.limits_met_share == Approx(5.0 / 9).margin(0.12));
+  CHECK(robust.limits_met_fraction == Approx(5.0 / 9).margin(0.12));
   // Whether runs complete is another question.
   auto doubtful = request;
   doubtful.feasibility = [](const Eigen::MatrixXd& coded) -> Eigen::VectorXd {
@@ -186,9 +186,9 @@ TEST_CASE("A plane passes on the scatter of its factors", "[surfaces][robustness
   };
   const surfaces::Robustness of_doubtful =
       surfaces::robustness(doubtful, {0, 0}, {{"a", 0.1}, {"b", 0.2}});
-  CHECK(of_doubtful.limits_met_share == robust.limits_met_share);
+  CHECK(of_doubtful.limits_met_fraction == robust.limits_met_fraction);
   CHECK(*of_doubtful.min_feasibility == 0.5);
-  CHECK(*robust.least_all_goals_met_probability ==
+  CHECK(*robust.min_all_goals_met_probability ==
         Approx(*cost.predict(Eigen::Vector2d(0.1, 0.2)).probability_within(-1e9, 10.2))
             .epsilon(1e-6));
   // What is promised of the settings themselves, by the posterior, is not less than one step off.
@@ -198,7 +198,7 @@ TEST_CASE("A plane passes on the scatter of its factors", "[surfaces][robustness
   const auto unmoved = surfaces::assess(chosen, {0, 0}).all_goals_met_probability;
   REQUIRE(unmoved != surfaces::assess(request, {0, 0}).all_goals_met_probability);
   CHECK(surfaces::robustness(chosen, {0, 0}, {{"a", 1e-9}, {"b", 1e-9}})
-            .least_all_goals_met_probability.value() == Approx(*unmoved).epsilon(1e-6));
+            .min_all_goals_met_probability.value() == Approx(*unmoved).epsilon(1e-6));
   // A step of a continuous factor is a twentieth of its range; at its end there is none beyond.
   const surfaces::Robustness at_end = surfaces::robustness(request, {0, 1});
   CHECK(at_end.moved_settings == 6);
@@ -478,6 +478,6 @@ TEST_CASE("The exact optimum of one quadratic bounds what usable settings can mi
   request.responses = {{"y", &fit, Goal{GoalType::kMaximize, 0, 10}}};
   const surfaces::Optimum optimum = surfaces::find_optimum(request);
   for (const double x : optimum.best.settings) CHECK(x == Approx(0.12));
-  CHECK(*optimum.most_to_gain == Approx(7 * 0.003 * 0.003).epsilon(1e-4));
+  CHECK(*optimum.optimality_gap == Approx(7 * 0.003 * 0.003).epsilon(1e-4));
   CHECK_FALSE(optimum.global);
 }
