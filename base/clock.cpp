@@ -31,4 +31,18 @@ std::string utc_now() {
                      fmt::gmtime(std::chrono::system_clock::to_time_t(now)), ms.count() % 1000);
 }
 
+std::optional<double> utc_seconds(const std::string& time) {
+  std::tm parts{};
+  const char* rest = ::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (rest == nullptr) return std::nullopt;
+  double fraction = 0;
+  if (*rest == '.') {
+    double place = 0.1;
+    for (++rest; *rest >= '0' && *rest <= '9'; ++rest, place /= 10)
+      fraction += place * (*rest - '0');
+  }
+  if (*rest != 'Z' || rest[1] != '\0') return std::nullopt;
+  return static_cast<double>(::timegm(&parts)) + fraction;
+}
+
 }  // namespace doetune

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace doetune {
@@ -26,5 +27,8 @@ int to_milliseconds(double seconds);
 
 /// The current UTC time, as 2026-11-21T07:38:18.123Z.
 std::string utc_now();
+
+/// Seconds since 1970 of such a time; empty if it is none.
+std::optional<double> utc_seconds(const std::string& time);
 
 }  // namespace doetune

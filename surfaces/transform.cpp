@@ -130,6 +130,22 @@ double back_transformed(const Transform& transform, double z) {
   return z;
 }
 
+std::pair<double, double> image_of_positive(const Transform& transform) {
+  switch (transform.kind) {
+    case Kind::kSqrt:
+    case Kind::kInverse:
+      return {0, kInfinity};
+    case Kind::kPower:
+      if (transform.lambda > 0) return {-1 / transform.lambda, kInfinity};
+      return {-kInfinity, -1 / transform.lambda};
+    case Kind::kLog:
+    case Kind::kLogit:
+    case Kind::kNone:
+      break;
+  }
+  return {-kInfinity, kInfinity};
+}
+
 std::pair<double, double> transformed_range(const Transform& transform, double low, double high) {
   if (transform.kind == Kind::kNone) return {low, high};
   const double top = transform.kind == Kind::kLogit ? 1 : kInfinity;

@@ -62,6 +62,10 @@ double transform_slope(const Transform& transform, double y);
 /// lambda) gives the limit of y: 0 or infinity.
 double back_transformed(const Transform& transform, double z);
 
+/// The range of z of all y > 0 (inverse: z > 0; power: z > -1 / lambda, or below it where lambda <
+/// 0); of all y where the transform is defined for them, or for fractions. Ends may be infinite.
+std::pair<double, double> image_of_positive(const Transform& transform);
+
 /// The range of z that back_transformed maps into [low, high], either end possibly infinite: from
 /// first to second; first > second if it is empty.
 std::pair<double, double> transformed_range(const Transform& transform, double low, double high);

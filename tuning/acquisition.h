@@ -45,6 +45,13 @@ class Acquisition {
   void expect(Eigen::Index i, Eigen::Index draw, std::vector<double>& responses) const;
   double improvement(const Incumbent& incumbent, Eigen::Index i, double inflation) const;
 
+  /// The improvement of one goal whose response, or its logarithm, is normal: of a logarithm the
+  /// relative improvement times the best response, which asks less for luck than that of the
+  /// response (bench/tuning). Unlike quadrature it has a tail: points that are unlikely to be
+  /// better still have an order.
+  bool has_closed_form() const;
+  double closed_form(const Incumbent& incumbent, Eigen::Index i, double inflation) const;
+
   const Problem& problem_;
   const Utility& utility_;
   Eigen::VectorXd completes_, meets_limits_;

@@ -50,7 +50,7 @@ struct Problem {
   int threads = 0;                   ///< no result depends on it; 0: all hardware threads
 };
 
-/// A run that has ended.
+/// A run that has ended, or one that is under way and assumed to have.
 struct Observation {
   Settings settings;
   bool completed = true;                 ///< false: these settings cannot run
@@ -58,6 +58,8 @@ struct Observation {
   double seconds = 0;                    ///< it took; 0: unknown
   /// Of a run that was ended early, which has no values: the ranges that they would have been in.
   std::map<std::string, surfaces::Interval> bounds = {};
+
+  bool pending = false;  ///< it is under way; the values are those that the models expect
 
   bool ended_early() const { return !bounds.empty(); }
 };

@@ -127,6 +127,7 @@ class Proposer {
   void assume(const Settings& settings) {
     const Eigen::MatrixXd coded = doe::coded_point(problem_.factors, settings).transpose();
     Observation expected{settings, true, {}};
+    expected.pending = true;
     for (std::size_t o = 0; o < problem_.objectives.size(); ++o) {
       const Objective& objective = problem_.objectives[o];
       expected.values[objective.name] = surfaces::back_transformed(

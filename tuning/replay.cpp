@@ -51,21 +51,22 @@ Problem closed(Problem problem, const std::vector<Values>& all) {
   return problem;
 }
 
-/// How good values are: what is maximised, the inverse of what is minimised, or the desirability of
-/// several goals. 0 if they do not meet the limits.
-double true_value(const Problem& problem, const Values& values) {
+/// How good values are, the higher the better: what is maximised, the negative of what is
+/// minimised, or the desirability of several goals. Empty if they do not meet the limits, or one of
+/// several goals not at all.
+std::optional<double> true_value(const Problem& problem, const Values& values) {
   std::vector<const Objective*> ramps;
   for (const Objective& objective : problem.objectives) {
     if (!objective.goal.is_limit()) {
       ramps.push_back(&objective);
     } else if (!objective.goal.is_met(values.at(objective.name))) {
-      return 0;
+      return std::nullopt;
     }
   }
   if (ramps.size() == 1) {
     const double value = values.at(ramps[0]->name);
     if (ramps[0]->goal.type == doe::GoalType::kMaximize) return value;
-    if (ramps[0]->goal.type == doe::GoalType::kMinimize) return 1 / value;
+    if (ramps[0]->goal.type == doe::GoalType::kMinimize) return -value;
   }
   double product = 1, importance = 0;
   for (const Objective* objective : ramps) {
@@ -73,7 +74,17 @@ double true_value(const Problem& problem, const Values& values) {
                         objective->goal.importance);
     importance += objective->goal.importance;
   }
+  if (product == 0) return std::nullopt;
   return std::pow(product, 1 / importance);
+}
+
+/// The ratio to the best of values of one sign; else the fraction of the range, above 0 for all.
+double worth_of(double value, double worst, double best) {
+  constexpr double kWorst = 1e-9;  // 0 is for what fails
+  if (worst == best) return 1;
+  if (worst >= 0 && best > 0) return value / best;
+  if (best < 0) return best / value;
+  return std::max(kWorst, (value - worst) / (best - worst));
 }
 
 /// One search of one seed.
@@ -168,14 +179,21 @@ RecordedSystem::RecordedSystem(Problem problem, const std::vector<Observation>& 
     if (const auto means = means_of(problem_, row.measured)) all.push_back(*means);
   }
   const Problem of_table = closed(problem_, all);
-  double best = 0;
-  for (auto& [settings, row] : *rows_) {
+  double worst = std::numeric_limits<double>::infinity(), best = -worst;
+  std::map<Settings, double> values;
+  for (const auto& [settings, row] : *rows_) {
     const auto means = means_of(problem_, row.measured);
-    row.worth = means ? true_value(of_table, *means) : 0;
-    best = std::max(best, row.worth);
+    const auto value = means ? true_value(of_table, *means) : std::nullopt;
+    if (!value) continue;
+    values.emplace(settings, *value);
+    worst = std::min(worst, *value);
+    best = std::max(best, *value);
   }
-  if (best == 0) throw std::invalid_argument("no row of the table completes and meets the limits");
-  for (auto& [settings, row] : *rows_) row.worth /= best;
+  if (values.empty())
+    throw std::invalid_argument("no row of the table completes and meets the limits");
+  for (const auto& [settings, value] : values) {
+    (*rows_)[settings].worth = worth_of(value, worst, best);
+  }
   problem_.region = problem_.region.where(
       [all_rows = rows_](const Settings& settings) { return all_rows->contains(settings); },
       "it is in the table");

@@ -228,12 +228,12 @@ std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch
     return ends(directory, fmt::format("{} of {} runs have been made{}", directory.plan.runs.size(),
                                        limits_.budget, left < 0 ? "" : rest));
   }
-  if (const auto reason = used_up(directory, std::min(left, batch)))
-    return ends(directory, *reason);
+  auto [runs_now, reason] = affordable(directory, std::min(left, batch));
+  if (runs_now < 1) return ends(directory, std::move(reason));
   const std::string unvaried = limits_.tolerance > 0 ? unvaried_goals(directory) : "";
   if (!unvaried.empty())
     return ends(directory, "all completed runs have given the same " + unvaried);
-  const std::vector<Proposal> proposed = proposals(directory, std::min(left, batch));
+  const std::vector<Proposal> proposed = proposals(directory, runs_now);
   if (proposed.empty()) return ends(directory, "every configuration has been tried");
   const auto gain = proposed.front().gain;
   const bool small = gain && *gain < limits_.tolerance;
@@ -260,23 +260,28 @@ std::vector<Proposal> Search::proposals(const study::StudyDirectory& directory, 
                      limits_.jobs);
 }
 
-std::optional<std::string> Search::used_up(const study::StudyDirectory& directory,
-                                           int batch) const {
+std::pair<int, std::string> Search::affordable(const study::StudyDirectory& directory,
+                                               int batch) const {
   const auto records = study::read_journal(directory).records;
-  if (records.empty()) return std::nullopt;
+  if (records.empty()) return {batch, ""};
   if (std::isfinite(limits_.joules) && !record_power(records)) {
-    return "no run has recorded the power of GPUs or processors, so the energy used is unknown";
+    return {0,
+            "no run has recorded the power of GPUs or processors, so the energy used is unknown"};
   }
   for (const Resource& resource : resources(records, limits_)) {
-    const int runs = batch + limits_.settings * resource.confirmations(limits_);
-    if (runs <= resource.runs_for(resource.left())) continue;
+    const double runs =
+        resource.runs_for(resource.left()) - limits_.settings * resource.confirmations(limits_);
+    if (runs >= 1) {
+      batch = static_cast<int>(std::min<double>(batch, runs));
+      continue;
+    }
     const char* why = resource.used < resource.limit
                           ? "; another run would leave too little for the confirmation"
                           : "";
-    return fmt::format("{} of {}{} used{}", resource.text(resource.used),
-                       resource.text(resource.limit), resource.of, why);
+    return {0, fmt::format("{} of {}{} used{}", resource.text(resource.used),
+                           resource.text(resource.limit), resource.of, why)};
   }
-  return std::nullopt;
+  return {batch, ""};
 }
 
 int Search::confirmations(const study::StudyDirectory& directory) const {

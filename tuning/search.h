@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "study/directory/directory.h"
@@ -83,8 +84,8 @@ class Search {
   std::vector<NextRun> ends(const study::StudyDirectory& directory, std::string reason);
   std::vector<Proposal> proposals(const study::StudyDirectory& directory, int batch) const;
 
-  /// Why there are no means for another batch; empty if there are.
-  std::optional<std::string> used_up(const study::StudyDirectory& directory, int batch) const;
+  /// How many runs of a batch there are means for; 0: why there are none.
+  std::pair<int, std::string> affordable(const study::StudyDirectory& directory, int batch) const;
 
   SearchLimits limits_;
   study::SearchState state_;

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 #include "analysis/format.h"
+#include "base/clock.h"
 #include "surfaces/optimum.h"
 
 namespace doetune::tuning {
 namespace {
 
-constexpr std::array<const char*, 2> kPowers = {"power", "cpu_power"};
+constexpr const char* kGpuPower = "power";
+constexpr const char* kCpuPower = "cpu_power";  ///< of the host, whatever runs there
 
 double seconds_of(const study::RunRecord& record) {
   return record.duration_s + (record.in_set_up ? 0 : record.set_up_s.value_or(0));
@@ -23,13 +26,65 @@ double gpus_of(const study::RunRecord& record) {
   return 1 + static_cast<double>(std::count(record.gpu.begin(), record.gpu.end(), ','));
 }
 
-double watts_of(const study::RunRecord& record) {
-  double watts = 0;
-  for (const char* quantity : kPowers) {
-    const auto found = record.telemetry.find(quantity);
-    if (found != record.telemetry.end()) watts += found->second;
+double watts_of(const study::RunRecord& record, const char* quantity) {
+  const auto found = record.telemetry.find(quantity);
+  return found != record.telemetry.end() ? found->second : 0;
+}
+
+/// When the run and the set-up before it were under way; empty if that is unknown.
+std::optional<surfaces::Interval> under_way(const study::RunRecord& record) {
+  const auto start = utc_seconds(record.start);
+  if (!start) return std::nullopt;
+  const double end = *start + record.duration_s;
+  return surfaces::Interval{end - seconds_of(record), end};
+}
+
+/// The seconds of each record, each of them divided by the number of runs that were under way
+/// then, on the same host if so wanted: their sum is the time in which any was.
+std::vector<double> shared_seconds(const std::vector<study::RunRecord>& records, bool of_host) {
+  std::vector<std::optional<surfaces::Interval>> times;
+  std::vector<double> ends;
+  for (const study::RunRecord& record : records) {
+    times.push_back(under_way(record));
+    if (times.back()) ends.insert(ends.end(), {times.back()->low, times.back()->high});
   }
-  return watts;
+  std::sort(ends.begin(), ends.end());
+  std::vector<double> seconds(records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (!times[i]) {
+      seconds[i] = seconds_of(records[i]);
+      continue;
+    }
+    auto from = std::lower_bound(ends.begin(), ends.end(), times[i]->low);
+    for (; *from < times[i]->high; ++from) {
+      const double length = *std::next(from) - *from;
+      if (length == 0) continue;
+      int at_once = 0;
+      for (std::size_t j = 0; j < records.size(); ++j) {
+        const bool counts = !of_host || records[j].host == records[i].host;
+        at_once += counts && times[j] && times[j]->low <= *from && *from < times[j]->high;
+      }
+      seconds[i] += length / at_once;
+    }
+  }
+  return seconds;
+}
+
+/// The mean of the completed runs, which are as those to come; of all that were executed if none
+/// has completed.
+double mean_use(const std::vector<study::RunRecord>& records, const std::vector<double>& used) {
+  double sum = 0, completed_sum = 0;
+  int count = 0, completed = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].same_as) continue;
+    sum += used[i];
+    ++count;
+    if (records[i].status != study::RunStatus::kCompleted) continue;
+    completed_sum += used[i];
+    ++completed;
+  }
+  if (completed > 0) return completed_sum / completed;
+  return count > 0 ? sum / count : 0;
 }
 
 std::string energy_text(double joules) {
@@ -71,26 +126,29 @@ int Resource::confirmations(const SearchLimits& limits) const {
 
 std::vector<Resource> resources(const std::vector<study::RunRecord>& records,
                                 const SearchLimits& limits) {
-  Resource time{limits.seconds, 0, 0, analysis::duration_text, ""};
-  Resource gpu_time{limits.gpu_seconds, 0, 0, analysis::duration_text, " of GPU time"};
-  Resource energy{limits.joules, 0, 0, energy_text, ""};
-  for (const study::RunRecord& record : records) {
+  const std::vector<double> time = shared_seconds(records, false);
+  const std::vector<double> of_host = shared_seconds(records, true);
+  std::vector<double> gpu_time, energy;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const study::RunRecord& record = records[i];
     const double seconds = seconds_of(record);
-    time.used += seconds / limits.jobs;
-    gpu_time.used += seconds * gpus_of(record);
-    energy.used += seconds * watts_of(record);
+    gpu_time.push_back(seconds * gpus_of(record));
+    energy.push_back(seconds * watts_of(record, kGpuPower) +
+                     of_host[i] * watts_of(record, kCpuPower));
   }
-  std::vector<Resource> all{time, gpu_time, energy};
-  for (Resource& resource : all) {
-    if (!records.empty()) resource.each = resource.used / static_cast<double>(records.size());
-  }
-  return all;
+  const auto of = [&](double limit, const std::vector<double>& used, std::string (*text)(double),
+                      const char* suffix) {
+    return Resource{limit, std::accumulate(used.begin(), used.end(), 0.0), mean_use(records, used),
+                    text, suffix};
+  };
+  return {of(limits.seconds, time, analysis::duration_text, ""),
+          of(limits.gpu_seconds, gpu_time, analysis::duration_text, " of GPU time"),
+          of(limits.joules, energy, energy_text, "")};
 }
 
 bool record_power(const std::vector<study::RunRecord>& records) {
   return std::any_of(records.begin(), records.end(), [](const study::RunRecord& record) {
-    return std::any_of(kPowers.begin(), kPowers.end(),
-                       [&](const char* quantity) { return record.telemetry.contains(quantity); });
+    return record.telemetry.contains(kGpuPower) || record.telemetry.contains(kCpuPower);
   });
 }
 

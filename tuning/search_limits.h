@@ -17,13 +17,13 @@ struct SearchLimits {
   double tolerance = 0;  ///< the smallest expected gain that is worth a run: a fraction of the best
   int settings = 1;      ///< to confirm: the optimum, and the baseline if there is one
   int confirmations = 0;  ///< of each of the settings: at most a quarter of the budget together
-  /// Limits on the total time of runs and set-ups, including confirmation runs, where `jobs` are
-  /// made at a time; on the same times the GPUs of each; and on the energy that telemetry recorded
-  /// of GPUs and processors. With any of them, proposals are compared by gain per cost.
+  /// Limits on the time in which runs or set-ups are under way, including confirmation runs; on the
+  /// time of each multiplied by its GPUs; and on the energy that telemetry recorded of GPUs and of
+  /// hosts' processors. With any of them, proposals are compared by gain per cost.
   double seconds = std::numeric_limits<double>::infinity();
   double gpu_seconds = std::numeric_limits<double>::infinity();
   double joules = std::numeric_limits<double>::infinity();
-  int jobs = 1;
+  int jobs = 1;        ///< runs made at a time
   bool front = false;  ///< the Pareto front is wanted: see Problem
 
   /// The total number of confirmation and baseline runs.
@@ -43,7 +43,7 @@ SearchLimits search_limits(const study::Study& study, const study::SearchState& 
 struct Resource {
   double limit = std::numeric_limits<double>::infinity();
   double used = 0;              ///< by all runs and set-ups
-  double each = 0;              ///< by a run, on average; 0 if none has been made
+  double each = 0;              ///< by a completed run, on average; 0 if none has been made
   std::string (*text)(double);  ///< an amount as users read it: "3 h 10 min"
   const char* of;               ///< what follows that: " of GPU time"
 

@@ -117,6 +117,7 @@ SurrogateModels::SurrogateModels(const Problem& problem,
   std::vector<bool> completed;
   Eigen::VectorXd headroom(observations.size());
   for (const Observation& observation : observations) {
+    if (observation.pending) continue;  // whether it completes is not known
     headroom[static_cast<Eigen::Index>(all.size())] =
         surfaces::headroom_of(observation.values, problem.capacities)
             .value_or(std::numeric_limits<double>::quiet_NaN());
@@ -125,6 +126,7 @@ SurrogateModels::SurrogateModels(const Problem& problem,
     if (observation.completed && !observation.ended_early()) ran.push_back(all.back());
   }
   completed_ = distinct_rows(ran, k);
+  headroom.conservativeResize(static_cast<Eigen::Index>(all.size()));
   const auto read = headroom.array().isFinite().count();
   const bool all_able = std::find(completed.begin(), completed.end(), false) == completed.end();
   if (!all_able || read >= surfaces::kMinReadings) {

@@ -9,8 +9,9 @@ namespace {
 
 constexpr double kLowest = 0.01;
 
-std::pair<double, double> range_of(const Objective& objective,
-                                   const std::vector<Observation>& so_far) {
+using Range = std::pair<double, double>;
+
+Range measured_range(const Objective& objective, const std::vector<Observation>& so_far) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const Observation& observation : so_far) {
     const auto value = observation.values.find(objective.name);
@@ -18,10 +19,22 @@ std::pair<double, double> range_of(const Objective& objective,
     low = std::min(low, value->second);
     high = std::max(high, value->second);
   }
-  if (std::isfinite(objective.goal.low)) low = objective.goal.low;
-  if (std::isfinite(objective.goal.high)) high = objective.goal.high;
+  return {low, high};
+}
+
+/// The ends of the goal's ramp where it has them, but never a worst end that is better than the
+/// worst value measured: what was measured would have a utility far below 0.
+Range range_of(const Objective& objective, const std::vector<Observation>& so_far) {
+  const surfaces::Goal& goal = objective.goal;
+  const Range measured = measured_range(objective, so_far);
+  auto [low, high] = measured;
+  if (std::isfinite(goal.low))
+    low = goal.type == doe::GoalType::kMinimize ? goal.low : std::min(low, goal.low);
+  if (std::isfinite(goal.high))
+    high = goal.type == doe::GoalType::kMaximize ? goal.high : std::max(high, goal.high);
   if (low < high) return {low, high};
-  return std::isfinite(low) && low == high ? std::pair(low - 1, low + 1) : std::pair(0.0, 1.0);
+  if (measured.first < measured.second) return measured;
+  return std::isfinite(low) && low == high ? Range(low - 1, low + 1) : Range(0.0, 1.0);
 }
 
 }  // namespace

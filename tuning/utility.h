@@ -10,7 +10,8 @@
 namespace doetune::tuning {
 
 /// The utility of one goal is linear in its response: 0 at the worst and 1 at the best value
-/// measured so far, extrapolated beyond both; for a target it is 1 at the target. Several goals are
+/// measured so far, or at the ends of the goal's ramp where it has them and nothing worse was
+/// measured; extrapolated beyond both; for a target it is 1 at the target. Several goals are
 /// combined by the geometric mean weighted by importance, each utility at least 0.01. Limits have
 /// no utility. Unlike a desirability, which stops at 1, it also ranks responses better than all
 /// measured ones.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/confirmation.h"
 #include "analysis/failed_runs.h"
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
@@ -57,6 +58,17 @@ std::optional<double> energy_limit(const Options& options) {
       fmt::format("--energy: expected an energy, such as '2 kWh' or 500kJ, found '{}'", text));
 }
 
+/// How many runs are made at a time; a queue alone does not say.
+int jobs_of(const Options& options, const study::RunSettings& run) {
+  if (const auto jobs = run_options(options).jobs) return *jobs;
+  if (run.jobs) return *run.jobs;
+  if (run.launcher == "slurm-pilot") return run.slurm.nodes;
+  int jobs = 0;
+  if (run.launcher == "ssh")
+    for (const study::SshHost& host : run.ssh.hosts) jobs += host.jobs;
+  return std::max(1, jobs);
+}
+
 tuning::SearchLimits limits_of(const Options& options, const study::Study& study,
                                const study::SearchState& before = {}) {
   study::SearchState given = limits_given(options, study, before);
@@ -71,7 +83,7 @@ tuning::SearchLimits limits_of(const Options& options, const study::Study& study
     throw UsageError("--energy: the runs of this study record no power (run: {telemetry: 0})");
   }
   tuning::SearchLimits limits = tuning::search_limits(study, given);
-  limits.jobs = run_options(options).jobs.value_or(study.run.jobs.value_or(1));
+  limits.jobs = jobs_of(options, study.run);
   return limits;
 }
 
@@ -194,6 +206,11 @@ class SearchLoop {
   bool gave_up_ = false;
 };
 
+/// Whether there are confirmation runs of what is the optimum now.
+bool is_confirmed(const study::StudyDirectory& directory) {
+  return analysis::confirmation_of(analysis::analyse(directory)).has_value();
+}
+
 /// Searches and confirms; as long as that fails and there are runs left, goes on.
 int tune_directory(const Arguments& arguments, const Options& options,
                    const tuning::SearchLimits& limits, int batch,
@@ -213,7 +230,8 @@ int tune_directory(const Arguments& arguments, const Options& options,
       return fail(arguments, fmt::format("Search stopped: {}\n{}", why, failures), kRunsMissing);
     }
     print_message("The search ends: {}\n", loop.search().reason());
-    if (confirmed && directory.plan.runs.size() == before) return *confirmed;
+    const bool has_new_runs = directory.plan.runs.size() > before;
+    if (confirmed && !has_new_runs && is_confirmed(directory)) return *confirmed;
     if (limits.front) return conclude_front(directory, options.json());
     if (!loop.search().may_confirm(directory)) {
       return conclude_unconfirmed(directory, options.json());

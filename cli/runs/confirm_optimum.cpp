@@ -278,10 +278,15 @@ int conclude_unconfirmed(const study::StudyDirectory& directory, bool json) {
     print_verdict(verdict);
     print_preference(analysis);
   }
-  const bool confirmed = analysis::confirmation_of(analysis).has_value();
-  say_next(fmt::format("doetune {} {}", confirmed ? "report" : "confirm",
+  if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {
+    say_next(obstacle.next);
+    return obstacle.code;
+  }
+  const auto confirmation = analysis::confirmation_of(analysis);
+  say_next(fmt::format("doetune {} {}", confirmation ? "report" : "confirm",
                        study::shell_quoted(directory.path.string())));
-  return kDone;
+  return confirmation ? exit_code(analysis, analysis::validated_settings(analysis), confirmation)
+                      : kDone;
 }
 
 json::Schema confirm_schema() {

@@ -18,10 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What can be changed after planning; everything else determines the runs.
-constexpr std::array<std::string_view, 5> kEditable{"responses", "model", "fit", "run", "confirm"};
+constexpr std::array<std::string_view, 7> kEditable{
+    "responses", "model", "fit", "feasibility", "infeasible_when", "run", "confirm"};
 
 /// What is taken from the original: the analysis, but not how runs are executed.
-constexpr std::array<std::string_view, 4> kTakenUp{"responses", "model", "fit", "confirm"};
+constexpr std::array<std::string_view, 5> kTakenUp{"responses", "model", "fit", "feasibility",
+                                                   "confirm"};
 
 template <typename Keys>
 bool are_all_among(const Keys& keys, const std::vector<std::string>& different) {
@@ -123,6 +125,7 @@ void take_up_original(StudyDirectory& directory) {
   study.model = std::move(found->original.model);
   study.model_name = std::move(found->original.model_name);
   study.fit = std::move(found->original.fit);
+  study.feasibility = found->original.feasibility;
   study.confirmation_runs = found->original.confirmation_runs;
   directory.taken_up =
       fmt::format("{} was edited after {}; taken from the former: {}",

@@ -24,17 +24,31 @@ double truncated_normal_mean(double mean, double deviation, double low, double h
   return std::clamp(truncated, low, high);
 }
 
+namespace {
+
+/// The end of the range that is a finite response, for a mean that is none (inverse: z = 0).
+double finite(double y, const Interval& range) {
+  if (std::isfinite(y)) return y;
+  return std::isfinite(range.low) ? range.low : range.high;
+}
+
+}  // namespace
+
 Eigen::VectorXd imputed(const GaussianProcess& process, const CensoredRuns& censored) {
   Eigen::VectorXd y(censored.coded.rows());
   for (Eigen::Index i = 0; i < y.size(); ++i) {
     const Prediction run = process.predict(censored.coded.row(i).transpose());
     const Interval& range = censored.ranges[static_cast<std::size_t>(i)];
-    const auto [low, high] = transformed_range(process.transform, range.low, range.high);
+    const auto [range_low, range_high] =
+        transformed_range(process.transform, range.low, range.high);
+    // z that belong to no finite response would give an infinite mean.
+    const auto [image_low, image_high] = image_of_positive(process.transform);
+    const double low = std::max(range_low, image_low), high = std::min(range_high, image_high);
     const double z =
         low > high  // the transform has no values there
             ? run.mean
             : truncated_normal_mean(run.mean, std::hypot(run.standard_error, run.sigma), low, high);
-    y[i] = back_transformed(process.transform, z);
+    y[i] = finite(back_transformed(process.transform, z), range);
   }
   return y;
 }

@@ -1,5 +1,6 @@
 #include <sys/utsname.h>
 #include <catch2/catch.hpp>
+#include <ctime>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -25,4 +26,10 @@ TEST_CASE("Times of day are UTC in ISO 8601 with milliseconds", "[clock]") {
   REQUIRE(now.size() == std::string("2026-11-21T07:38:18.123Z").size());
   CHECK(now[10] == 'T');
   CHECK(now.back() == 'Z');
+  CHECK(utc_seconds("1970-01-02T00:00:01.250Z") == 86401.25);
+  CHECK(utc_seconds("2026-11-21T07:38:18Z") == 1795246698.0);  // by date -d
+  CHECK(utc_seconds(now).value_or(0) == Approx(static_cast<double>(std::time(nullptr))).margin(2));
+  for (const char* wrong :
+       {"", "2026-11-21", "2026-11-21T07:38:18.123", "2026-11-21T07:38:18.123Zx"})
+    CHECK_FALSE(utc_seconds(wrong));
 }

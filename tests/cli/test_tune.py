@@ -306,9 +306,16 @@ confirm: {{runs: 1}}
         self.assertEqual((document["runs_added"], document["status"]), (0, "UNCONFIRMED"))
         self.assertEqual(document["settings"], json.loads((self.directory / "tune/optimum.json").read_text())["settings"])
 
+    def test_no_means_to_confirm_what_is_not_there(self):
+        """The exit code is that of `confirm`, also where nothing is left to confirm with."""
+        self.write("tune.yaml", STUDY.replace("high: 30", "high: 1"))  # no configuration meets it
+        self.doetune("tune", "tune.yaml", "--budget", 7, expect=6)
+        self.touch("cannot")
+        self.doetune("tune", "tune.yaml", "--budget", 3, "-o", "none", expect=(5, 6))
+
     def test_small_budgets(self):
-        done = self.doetune("tune", "tune.yaml", "--budget", 1)
-        self.assertIn("Next: doetune confirm tune", done.stderr)
+        done = self.doetune("tune", "tune.yaml", "--budget", 1, expect=5)
+        self.assertIn("Next: doetune augment tune", done.stderr)
         self.assertEqual(len(self.rows()), 1)
         self.doetune("tune", "tune", "--budget", 20)  # more may be given later
         self.check_runs(20)

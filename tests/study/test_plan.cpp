@@ -216,6 +216,16 @@ TEST_CASE("An edited study file beside the directory is reported, as it is not r
     CHECK_THAT(*warning, Catch::Contains("fccd/study.yaml, the file in use, in: responses;") &&
                              Catch::Contains("`cp ") && Catch::Contains("applies the changes"));
   }
+  SECTION("and in which settings runs cannot complete") {
+    write_text(file, std::string("feasibility: 0.9\ninfeasible_when: {rate: higher}\n") + kStudy);
+    CHECK_THAT(study::edited_original(directory).value_or(""),
+               Catch::Contains("in: feasibility, infeasible_when;") &&
+                   Catch::Contains("applies the changes"));
+    write_text(file, std::string("feasibility: 0.9\n") + kStudy);
+    const fs::path read = temporary.path() / "fccd" / "study.yaml";
+    fs::last_write_time(file, fs::last_write_time(read) + std::chrono::seconds(1));
+    CHECK(study::open_directory(directory.path).study.feasibility == 0.9);
+  }
   SECTION("or what to do about factors") {
     std::string text = kStudy;
     text.replace(text.find("high: 9"), 7, "high: 8");

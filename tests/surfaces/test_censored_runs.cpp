@@ -96,3 +96,22 @@ TEST_CASE("Censored runs are imputed on the scale of the transform, also a decre
     CHECK(imputed(process, fast)[0] > 0);
   }
 }
+
+TEST_CASE("Censored runs have finite responses, also where the inverse of a response is normal",
+          "[censored]") {
+  // 1 / y of about 0.02 with a standard deviation of 0.015, of a run of at least 200: 1 / y <=
+  // 0.005 has negative values as well, which are those of no response.
+  const doe::Model mean = doe::Model::parse({"1"}, {doetune::tests::continuous("x", -1, 1)});
+  Eigen::MatrixXd coded(8, 1);
+  coded << -1, -0.8, -0.5, -0.2, 0, 0.3, 0.6, 1;
+  Eigen::VectorXd y(8);
+  y << 20, 160, 25, 200, 30, 180, 22, 150;
+  const CensoredRuns slow{Eigen::MatrixXd::Constant(1, 1, 0.4), {{200, kNoEnd}}};
+  for (const Transform transform : {Transform(Transform::kInverse), Transform::power(-2)}) {
+    const GaussianProcessOptions options{.transform = transform, .with_nugget = true};
+    const GaussianProcess process = fit_gaussian_process(mean, coded, y, options);
+    CHECK(imputed(process, slow)[0] >= 200);
+    CHECK(std::isfinite(imputed(process, slow)[0]));
+    CHECK(fit_gaussian_process(mean, coded, y, slow, options).n == 9);
+  }
+}

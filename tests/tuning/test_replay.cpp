@@ -40,6 +40,24 @@ TEST_CASE("the worth of settings is a fraction of the best that completes and me
   CHECK(system.worth({10, 10}) == 0);
 }
 
+TEST_CASE("the worth of responses that are not positive") {
+  Problem problem = plane_problem();
+  const auto worth = [&](double first, double second, double third) {
+    const RecordedSystem system(problem, {{{0, 0}, true, {{"y", first}}},
+                                          {{1, 0}, true, {{"y", second}}},
+                                          {{2, 0}, true, {{"y", third}}}});
+    return std::vector{system.worth({0, 0}), system.worth({1, 0}), system.worth({2, 0})};
+  };
+  CHECK(worth(-10, -20, -40) == std::vector{1.0, 0.5, 0.25});  // such as log-likelihoods
+  CHECK(worth(3, 1, -1)[1] == Approx(0.5));
+  CHECK(worth(3, 1, -1)[2] > 0);  // the worst, but it does not fail
+  problem.objectives[0].goal.type = doe::GoalType::kMinimize;
+  CHECK(worth(10, 20, 40) == std::vector{1.0, 0.5, 0.25});
+  CHECK(worth(0, 1, 4)[0] == 1);
+  CHECK(worth(0, 1, 4)[1] == Approx(0.75));
+  CHECK(worth(0, 0, 0) == std::vector{1.0, 1.0, 1.0});
+}
+
 TEST_CASE("several measurements of a configuration are drawn from, and their mean is the truth") {
   Problem problem = plane_problem();
   const std::vector<Observation> rows{{{0, 0}, true, {{"y", 10}}},

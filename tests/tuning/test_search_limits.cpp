@@ -36,12 +36,31 @@ TEST_CASE("time, GPU time and energy of runs and set-ups add up") {
   CHECK_FALSE(tuning::record_power({second}));
 }
 
-TEST_CASE("runs that are made at a time share the time, not the GPUs") {
-  SearchLimits limits;
-  limits.jobs = 2;
-  const auto used = tuning::resources({run_of(30, "0"), run_of(50, "1")}, limits);
-  CHECK(used[0].used == 40);
-  CHECK(used[1].used == 80);
+TEST_CASE("runs that are made at a time share the time and the processors' power, not the GPUs") {
+  // From 10:00:00 to 10:00:30, from 10:00:10 to 10:01:00 after 10 s of setting up, and on its own.
+  std::vector<study::RunRecord> records{run_of(30, "0"), run_of(50, "1"), run_of(20)};
+  records[0].start = "2026-11-21T10:00:00.000Z";
+  records[1].start = "2026-11-21T10:00:10.500Z";
+  records[1].set_up_s = 5.5;
+  records[2].start = "2026-11-21T12:00:00.000Z";
+  for (study::RunRecord& record : records) record.telemetry = {{"cpu_power", 100}};
+  CHECK(tuning::resources(records, {})[0].used == Approx(60.5 + 20));
+  CHECK(tuning::resources(records, {})[1].used == Approx(30 + 55.5));
+  CHECK(tuning::resources(records, {})[2].used == Approx(100 * 80.5));
+  records[1].host = "another";
+  CHECK(tuning::resources(records, {})[0].used == Approx(60.5 + 20));
+  CHECK(tuning::resources(records, {})[2].used == Approx(100 * (30 + 55.5 + 20)));
+}
+
+TEST_CASE("runs to come are as those that completed") {
+  std::vector<study::RunRecord> records{run_of(600), run_of(2), run_of(0)};
+  records[0].status = study::RunStatus::kCompleted;
+  records[1].status = study::RunStatus::kInfeasible;
+  records[2].status = study::RunStatus::kInfeasible;
+  records[2].same_as = 2;
+  CHECK(tuning::resources(records, {})[0].each == 600);
+  records.erase(records.begin());
+  CHECK(tuning::resources(records, {})[0].each == 2);  // one was not executed
 }
 
 TEST_CASE("what no run uses pays for any number of runs") {

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "tests/tuning/systems.h"
 #include "tuning/utility.h"
@@ -32,6 +33,23 @@ TEST_CASE("the utility of several goals is their geometric mean, by importance")
       problem, {{{0, 0}, true, {{"y", 0}, {"z", 0}}}, {{1, 0}, true, {{"y", 1}, {"z", 1}}}});
   CHECK(utility.of(std::vector<double>{0.5, 0.9}) ==
         Approx(std::pow(0.5, 0.25) * std::pow(0.1, 0.75)));
+}
+
+TEST_CASE("runs outside the ramp of a goal are still told apart") {
+  Problem problem = plane_problem();
+  problem.objectives[0] = objective("y", doe::GoalType::kMinimize);
+  problem.objectives.push_back(objective("z", doe::GoalType::kMaximize));
+  const std::vector<Observation> runs{{{0, 0}, true, {{"y", 80}, {"z", 1}}},
+                                      {{1, 0}, true, {{"y", 120}, {"z", 2}}}};
+  for (const double low : {-std::numeric_limits<double>::infinity(), 10.0}) {
+    problem.objectives[0].goal.low = low;
+    problem.objectives[0].goal.high = 50;
+    const Utility utility(problem, runs);
+    CHECK(utility.of(std::vector<double>{80, 1.5}) > utility.of(std::vector<double>{100, 1.5}));
+    for (const Observation& run : runs)
+      CHECK(utility.heights({run.values.at("y"), run.values.at("z")})[0] >
+            0);  // above the reference
+  }
 }
 
 TEST_CASE("the best measured run is none that fails or misses a limit") {
