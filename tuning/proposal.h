@@ -38,7 +38,8 @@ struct Proposal {
 ///
 /// where Z is standard normal, m the mean of a Gaussian process and d what a run would change it by
 /// (Means::learnt), averaged over draws of the parameters of the processes. Repeating x* is worth
-/// little once its mean is known well. Chosen are the settings with most of this per cost
+/// little once its mean is known well. Of one goal whose logarithm is modelled, the improvement is
+/// that of the logarithm, times u(m(x*)). Chosen are the settings with most of this per cost
 /// (RunCost).
 ///
 /// Of the Pareto front (Problem::front), the improvement is that of the volume between the front of
