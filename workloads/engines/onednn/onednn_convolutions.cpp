@@ -68,6 +68,10 @@ void Plan::add(const Convolution& conv, int layer) {
     add_dense(conv, layer);
     return;
   }
+  if (has_own_winograd(conv, network_.layers[layer])) {
+    add_winograd(conv, layer);
+    return;
+  }
   const auto [chosen, images, activation_fused] = choose(conv, layer);
   const Tensor& input = tensor_of(network_.layers[layer].inputs[0]);
   const memory::dims weights{conv.filters, in.channels, conv.kernel.height, conv.kernel.width};

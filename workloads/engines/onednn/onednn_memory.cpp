@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "workloads/engines/engine.h"
+#include "workloads/engines/onednn/winograd_convolution.h"
 #include "workloads/memory.h"
 #include "workloads/networks/weights.h"
 
@@ -29,7 +30,9 @@ Buffer::Buffer(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
 
 Buffer::~Buffer() { munmap(data_, bytes_); }
 
-PackedWeights WeightStore::packed(int layer, const memory::desc& wanted, const memory::dims& dims) {
+template <class Fill>
+PackedWeights WeightStore::kept_or(int layer, const memory::desc& wanted, memory::dim filters,
+                                   Fill fill) {
   auto& kept = kept_[layer];
   for (const PackedWeights& each : kept)
     if (each.weights.get_desc() == wanted) return each;
@@ -37,15 +40,29 @@ PackedWeights WeightStore::packed(int layer, const memory::desc& wanted, const m
   PackedWeights packed;
   packed.storage = std::make_shared<Buffer>(wanted.get_size());
   packed.weights = memory(wanted, engine_, packed.storage->at(0));
-  packed.bias = memory({{dims[0]}, memory::data_type::f32, memory::format_tag::x}, engine_,
+  packed.bias = memory({{filters}, memory::data_type::f32, memory::format_tag::x}, engine_,
                        const_cast<float*>(plain.bias.data()));
-  memory source({dims, memory::data_type::f32, memory::format_tag::oihw}, engine_,
-                const_cast<float*>(plain.weights.data()));
-  dnnl::stream stream(engine_);
-  dnnl::reorder(source, packed.weights).execute(stream, source, packed.weights);
-  stream.wait();
+  fill(plain.weights.data(), packed);
   kept.push_back(packed);
   return packed;
+}
+
+PackedWeights WeightStore::packed(int layer, const memory::desc& wanted, const memory::dims& dims) {
+  return kept_or(layer, wanted, dims[0], [&](const float* plain, PackedWeights& packed) {
+    memory source({dims, memory::data_type::f32, memory::format_tag::oihw}, engine_,
+                  const_cast<float*>(plain));
+    dnnl::stream stream(engine_);
+    dnnl::reorder(source, packed.weights).execute(stream, source, packed.weights);
+    stream.wait();
+  });
+}
+
+PackedWeights WeightStore::winograd(int layer, int in_channels, int filters) {
+  const auto numbers = static_cast<memory::dim>(winograd_weights(in_channels, filters));
+  const memory::desc wanted({numbers}, memory::data_type::f32, memory::format_tag::x);
+  return kept_or(layer, wanted, filters, [&](const float* plain, const PackedWeights& packed) {
+    transform_weights(plain, in_channels, filters, packed.storage->floats());
+  });
 }
 
 }  // namespace doetune::workloads::onednn

@@ -48,8 +48,15 @@ class WeightStore {
 
   /// `dims`: filters x inputs x kernel height x kernel width.
   PackedWeights packed(int layer, const dnnl::memory::desc& wanted, const dnnl::memory::dims& dims);
+  /// Transformed for a WinogradConvolution.
+  PackedWeights winograd(int layer, int in_channels, int filters);
 
  private:
+  /// The weights kept in this layout; otherwise fills new ones by `fill(plain, packed)`.
+  template <class Fill>
+  PackedWeights kept_or(int layer, const dnnl::memory::desc& wanted, dnnl::memory::dim filters,
+                        Fill fill);
+
   dnnl::engine engine_;
   const Network& network_;
   std::span<const float> block_;

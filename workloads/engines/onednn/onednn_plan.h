@@ -94,6 +94,11 @@ class Plan {
                                                      const dnnl::primitive_attr& attributes) const;
   ChosenConvolution choose(const Convolution& conv, int layer) const;
 
+  // onednn_winograd.cpp
+  /// Whether our own Winograd transform is the fastest.
+  bool has_own_winograd(const Convolution& conv, const Layer& node) const;
+  void add_winograd(const Convolution& conv, int layer);
+
   // onednn_layers.cpp
   void add(const MaxPool& pool, int layer);
   void add(const AveragePool& pool, int layer);

@@ -1,0 +1,67 @@
+#include <omp.h>
+
+#include <algorithm>
+
+#include "workloads/engines/onednn/onednn_plan.h"
+#include "workloads/engines/onednn/winograd_convolution.h"
+
+namespace doetune::workloads::onednn {
+namespace {
+
+using dnnl::memory;
+
+// When our transform is faster than oneDNN's direct convolution, measured on one core of an Intel
+// Xeon limited to AVX2 (TODO).
+constexpr int kChannels = 16;
+constexpr std::int64_t kTiles = 8;
+
+/// Whether oneDNN uses AVX2 and fused multiply-add, and so has no Winograd transform.
+bool is_avx2_best() {
+  const dnnl::cpu_isa best = dnnl::get_effective_cpu_isa();
+  return best == dnnl::cpu_isa::avx2 || best == dnnl::cpu_isa::avx2_vnni;
+}
+
+bool is_supported(const Convolution& conv, int in_channels) {
+  return conv.kernel == Extent{3, 3} && conv.stride == 1 && conv.pad.height <= 1 &&
+         conv.pad.width <= 1 && in_channels % winograd::kLanes == 0 &&
+         conv.filters % winograd::kLanes == 0;
+}
+
+}  // namespace
+
+bool Plan::has_own_winograd(const Convolution& conv, const Layer& node) const {
+  const int in_channels = network_.shape_of(node.inputs[0]).channels;
+  if (type_ != memory::data_type::f32 || !is_avx2_best() || !is_supported(conv, in_channels))
+    return false;
+  const std::int64_t tiles = winograd_tiles(images_, node.output);
+  const std::int64_t pixels = std::int64_t{images_} * node.output.height * node.output.width;
+  return std::min(in_channels, conv.filters) >= kChannels && tiles >= kTiles &&
+         2 * pixels >= tiles * winograd::kTile * winograd::kTile;
+}
+
+/// As one step: our own loops in the layout that oneDNN prefers with AVX2.
+void Plan::add_winograd(const Convolution& conv, int layer) {
+  constexpr auto kLayout = memory::format_tag::nChw8c;
+  const Layer& node = network_.layers[layer];
+  const Shape& in = network_.shape_of(node.inputs[0]);
+  const WinogradConvolution winograd({images_, in, conv.filters, conv.pad}, omp_get_max_threads());
+  const PackedWeights packed = weights_.winograd(layer, in.channels, conv.filters);
+  const Tensor source = in_layout(tensor_of(node.inputs[0]), {nchw(images_, in), type_, kLayout});
+  const memory::desc result(nchw(images_, node.output), type_, kLayout);
+  const bool accumulates = fused_sums_[layer] >= 0;
+  tensors_[layer] = accumulates ? residual(layer, result) : new_tensor(result);
+  const Tensor scratch =
+      new_tensor({{static_cast<memory::dim>(winograd.scratch())}, type_, memory::format_tag::x});
+  steps_.push_back([winograd, accumulates, packed, x = memory_of(source),
+                    y = memory_of(tensors_[layer]), scratch = memory_of(scratch),
+                    slope = negative_slope(activation_after(conv, layer))](dnnl::stream& stream) {
+    const auto floats = [](const memory& object) {
+      return static_cast<float*>(object.get_data_handle());
+    };
+    stream.wait();
+    winograd.run({floats(x), floats(packed.weights), floats(packed.bias), floats(y),
+                  floats(scratch), accumulates, slope});
+  });
+}
+
+}  // namespace doetune::workloads::onednn
