@@ -1,6 +1,9 @@
 #include "workloads/engines/onednn/winograd_convolution.h"
 
+#include <omp.h>
+
 #include <algorithm>
+#include <cstdint>
 
 #include "workloads/engines/onednn/winograd_kernels.h"
 
@@ -9,10 +12,10 @@ namespace {
 
 using namespace winograd;
 
-// Transformed tiles and products at once: for each thread about as much as a second-level cache
-// holds, but enough tiles to read weights from memory rarely.
-constexpr std::int64_t kBytesPerThread = 1 << 20;
-constexpr int kFewestTilesPerThread = 96;
+// Tiles that a thread transforms at once: about as much data as a second-level cache holds, but
+// enough tiles to read weights rarely.
+constexpr std::int64_t kBytesAtOnce = 1 << 20;
+constexpr std::int64_t kFewestAtOnce = 96;
 
 constexpr int divided(int count, int by) { return (count + by - 1) / by; }
 
@@ -20,11 +23,9 @@ constexpr std::ptrdiff_t panel_weights(int in_channels) {
   return std::ptrdiff_t{in_channels} * kPanel;
 }
 
-int tiles_at_once(const WinogradShape& shape, int tiles, int threads) {
+int tiles_in_cache(const WinogradShape& shape) {
   const std::int64_t bytes = std::int64_t{kPositions} * (shape.in.channels + shape.filters) * 4;
-  const auto wanted = static_cast<int>(
-      threads * std::max<std::int64_t>(kFewestTilesPerThread, kBytesPerThread / bytes));
-  return divided(tiles, divided(tiles, wanted));
+  return static_cast<int>(std::max(kFewestAtOnce, kBytesAtOnce / bytes));
 }
 
 }  // namespace
@@ -57,20 +58,29 @@ void transform_weights(const float* weights, int in_channels, int filters, float
 WinogradConvolution::WinogradConvolution(const WinogradShape& shape, int threads)
     : shape_(shape),
       out_(shape.out()),
+      threads_(threads),
       tile_rows_(divided(out_.height, kTile)),
       tile_columns_(divided(out_.width, kTile)),
-      tiles_(winograd_tiles(shape.images, out_)),
-      tiles_at_once_(tiles_at_once(shape, tiles_, threads)) {}
+      tiles_(winograd_tiles(shape.images, out_)) {
+  const int parts = divided(tiles_, tiles_in_cache(shape));
+  divides_tiles_ = parts >= threads;
+  tiles_at_once_ = divides_tiles_ ? divided(tiles_, divided(parts, threads) * threads) : tiles_;
+}
 
-std::size_t WinogradConvolution::scratch() const {
+std::size_t WinogradConvolution::scratch_at_once() const {
   return kPositions * (distance(shape_.in.channels / kLanes, tiles_at_once_) +
                        distance(shape_.filters / kLanes, tiles_at_once_));
 }
 
+std::size_t WinogradConvolution::scratch() const {
+  return scratch_at_once() * (divides_tiles_ ? threads_ : 1);
+}
+
 void WinogradConvolution::run(const Arguments& arguments) const {
-#pragma omp parallel
+#pragma omp parallel for schedule(dynamic) num_threads(divides_tiles_ ? threads_ : 1)
   for (int first = 0; first < tiles_; first += tiles_at_once_)
-    run_tiles(arguments, first, std::min(tiles_at_once_, tiles_ - first));
+    run_tiles(arguments, first, std::min(tiles_at_once_, tiles_ - first),
+              arguments.scratch + omp_get_thread_num() * scratch_at_once());
 }
 
 /// Numbers from one position to the next. Not a multiple of a page, or all positions of a tile
@@ -80,33 +90,36 @@ std::ptrdiff_t WinogradConvolution::distance(int blocks, int tiles) {
   return std::ptrdiff_t{blocks} * tiles * kLanes + kCacheLine;
 }
 
-/// Called by all threads; the end of each loop is a barrier.
-void WinogradConvolution::run_tiles(const Arguments& arguments, int first, int tiles) const {
+void WinogradConvolution::run_tiles(const Arguments& arguments, int first, int tiles,
+                                    float* patches) const {
   const int in_blocks = shape_.in.channels / kLanes;
   const int out_blocks = shape_.filters / kLanes;
   const int panels = divided(shape_.filters, kPanel);
   const std::ptrdiff_t in_distance = distance(in_blocks, tiles);
   const std::ptrdiff_t out_distance = distance(out_blocks, tiles);
-  float* const patches = arguments.scratch;
   float* const products = patches + kPositions * in_distance;
+#pragma omp parallel num_threads(divides_tiles_ ? 1 : threads_)
+  {
 #pragma omp for collapse(2) schedule(static)
-  for (int block = 0; block < in_blocks; ++block)
-    for (int tile = 0; tile < tiles; ++tile)
-      transform_input(arguments.x, block, first + tile,
-                      {patches + (std::ptrdiff_t{block} * tiles + tile) * kLanes, in_distance});
+    for (int block = 0; block < in_blocks; ++block)
+      for (int tile = 0; tile < tiles; ++tile)
+        transform_input(arguments.x, block, first + tile,
+                        {patches + (std::ptrdiff_t{block} * tiles + tile) * kLanes, in_distance});
 #pragma omp for collapse(2) schedule(static)
-  for (int position = 0; position < kPositions; ++position)
-    for (int panel = 0; panel < panels; ++panel)
-      multiply({patches + position * in_distance, tiles, in_blocks},
-               arguments.weights +
-                   (std::ptrdiff_t{position} * panels + panel) * panel_weights(shape_.in.channels),
-               std::min(2, out_blocks - 2 * panel),
-               products + position * out_distance + std::ptrdiff_t{2} * panel * tiles * kLanes);
+    for (int position = 0; position < kPositions; ++position)
+      for (int panel = 0; panel < panels; ++panel)
+        multiply({patches + position * in_distance, tiles, in_blocks},
+                 arguments.weights + (std::ptrdiff_t{position} * panels + panel) *
+                                         panel_weights(shape_.in.channels),
+                 std::min(2, out_blocks - 2 * panel),
+                 products + position * out_distance + std::ptrdiff_t{2} * panel * tiles * kLanes);
 #pragma omp for collapse(2) schedule(static)
-  for (int block = 0; block < out_blocks; ++block)
-    for (int tile = 0; tile < tiles; ++tile)
-      transform_output(arguments, block, first + tile,
-                       {products + (std::ptrdiff_t{block} * tiles + tile) * kLanes, out_distance});
+    for (int block = 0; block < out_blocks; ++block)
+      for (int tile = 0; tile < tiles; ++tile)
+        transform_output(
+            arguments, block, first + tile,
+            {products + (std::ptrdiff_t{block} * tiles + tile) * kLanes, out_distance});
+  }
 }
 
 WinogradConvolution::Origin WinogradConvolution::origin(int tile) const {

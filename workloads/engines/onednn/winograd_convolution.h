@@ -31,11 +31,11 @@ std::size_t winograd_weights(int in_channels, int filters);
 /// x 16. Filters that the last panel lacks are zeros.
 void transform_weights(const float* weights, int in_channels, int filters, float* to);
 
-/// y = activation(convolution of x + bias [+ y]). Threads of OpenMP divide the work; results do
-/// not depend on their number. Errors are about 2e-6 of the largest output.
+/// y = activation(convolution of x + bias [+ y]). Threads of OpenMP divide the tiles among
+/// themselves, or, where these are few, the blocks of channels; results do not depend on it. Errors
+/// are about 2e-6 of the largest output.
 class WinogradConvolution {
  public:
-  /// `threads`: for how many the memory is divided well.
   WinogradConvolution(const WinogradShape& shape, int threads);
 
   struct Arguments {
@@ -60,7 +60,8 @@ class WinogradConvolution {
   };
 
   static std::ptrdiff_t distance(int blocks, int tiles);
-  void run_tiles(const Arguments& arguments, int first, int tiles) const;
+  std::size_t scratch_at_once() const;
+  void run_tiles(const Arguments& arguments, int first, int tiles, float* patches) const;
   Origin origin(int tile) const;
   void transform_input(const float* x, int block, int tile,
                        const winograd::Positions<float>& to) const;
@@ -69,10 +70,12 @@ class WinogradConvolution {
 
   WinogradShape shape_;
   Shape out_;
+  int threads_;
   int tile_rows_;
   int tile_columns_;
-  int tiles_;          // of all images
-  int tiles_at_once_;  // whose transformed data is in memory
+  int tiles_;           // of all images
+  bool divides_tiles_;  // among threads
+  int tiles_at_once_;   // whose transformed data is in memory
 };
 
 }  // namespace doetune::workloads::onednn
