@@ -21,10 +21,11 @@ namespace doetune::workloads::onednn {
 ///
 /// Activations are fused into convolutions, and so are the sums given by fused_sums: such a
 /// convolution adds its result to the other input, in that input's memory where nothing reads it
-/// afterwards. In fp32 a 3 x 3 convolution runs as a Winograd transform where oneDNN has one and it
-/// is faster (rules and measurements in onednn_convolutions.cpp), one image at a time where that
-/// keeps data in the caches. A concatenation copies its inputs, since oneDNN's fast kernels cannot
-/// write to part of a tensor.
+/// afterwards. In fp32 a 3 x 3 convolution runs as a Winograd transform where it is faster: with
+/// AVX-512 oneDNN's (rules and measurements in onednn_convolutions.cpp), one image at a time where
+/// that keeps data in the caches; with AVX2 our own, as oneDNN has none (onednn_winograd.cpp). Such
+/// weights take four times the memory. A concatenation copies its inputs, since oneDNN's fast
+/// kernels cannot write to part of a tensor.
 class Plan {
  public:
   Plan(const dnnl::engine& engine, const Network& network, WeightStore& weights,
