@@ -68,6 +68,11 @@ std::vector<LayerCase> convolutions() {
                net.conv(64, 3, linear);
              },
              {3, 33, 34}),
+      layers("Winograd without padding, leaky", 40,
+             [](Builder& net) {
+               net.conv(24, 3).conv(conv(40, {3, 3}, 1, {0, 0}, leaky));
+             },
+             {3, 19, 22}),
   };
 }
 

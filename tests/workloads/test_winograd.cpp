@@ -1,8 +1,9 @@
-#include <omp.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
