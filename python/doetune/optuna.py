@@ -17,17 +17,20 @@ from doetune import _core
 _PROPOSED = "doetune:settings"  # attribute of a trial: what was proposed for it
 _MAX_STEPS = 100_000            # above which a range is searched as if it were continuous
 _MIN_VALUES = 3                 # of a constraint, before it is modelled
+_ATTEMPTS = 2                   # at settings that fail for an unknown reason
+_RACES = 5                      # lost to other workers, which proposed the same at the same time
 
 
 class Sampler(optuna.samplers.BaseSampler):
     """Proposes each trial where the objective is likely to gain, the trial to complete and its constraints
     (trial.set_constraint) to hold. Trials under way are taken into account, so several workers may share a study.
 
-    search_space  the distributions of all parameters, by name, as in GridSampler; without it the first trial
-                  is random and the parameters are those that all trials so far have in common. Parameters
-                  that are not in it are sampled at random.
+    search_space  the distributions of all parameters, by name; without it the first trial is random and the
+                  parameters are those that all trials so far have in common. Parameters that are not in it are
+                  sampled at random.
     budget        the number of trials there will be: the search starts with at most half of them
-    failed        what a trial that failed says: "infeasible", its settings cannot run, or "unknown", nothing.
+    failed        what a trial that failed says: "infeasible", its settings cannot run, or "unknown", nothing,
+                  so that the same settings may be tried once more, but not a third time.
                   Optuna does not tell why a trial failed: an objective with other reasons to fail, or a study
                   that is interrupted, wants "unknown". Infinite objectives and trials that are pruned before
                   they report a value are infeasible either way; other pruned trials count with their last value.
@@ -36,7 +39,7 @@ class Sampler(optuna.samplers.BaseSampler):
     def __init__(self, *, seed=None, search_space=None, budget=None, failed="infeasible"):
         if failed not in ("infeasible", "unknown"):
             raise ValueError(f"failed: expected 'infeasible' or 'unknown', found {failed!r}")
-        self._seed = random.randrange(2**31) if seed is None else seed
+        self._seed = random.randrange(2**31) if seed is None else int(seed)
         self._budget = budget
         self._failed = failed
         self._given_space = search_space
@@ -67,11 +70,20 @@ class Sampler(optuna.samplers.BaseSampler):
             return {}
         space = _Space(search_space)
         with self._lock:
-            settings = self._proposed(study, trial, space)
-            if settings is None:
-                return {}
-            study._storage.set_trial_system_attr(trial._trial_id, _PROPOSED, json.dumps(settings))
+            for _ in range(_RACES):
+                settings = self._proposed(study, trial, space)
+                if settings is None:
+                    return {}
+                study._storage.set_trial_system_attr(trial._trial_id, _PROPOSED, json.dumps(settings))
+                if not self._is_taken(study, trial, space, settings):
+                    break
         return space.params(settings)
+
+    @staticmethod
+    def _is_taken(study, trial, space, settings):
+        """Whether another process has just proposed the same for an earlier trial."""
+        return any(other.number < trial.number and not other.state.is_finished() and
+                   space.settings_of(other) == settings for other in study.get_trials(deepcopy=False))
 
     def _proposed(self, study, trial, space):
         """The settings of a trial; None if there are no others left."""
@@ -93,6 +105,10 @@ class Sampler(optuna.samplers.BaseSampler):
         if open_starts and len(begun) < len(starts):
             return open_starts[0]
         under_way = [settings for past, settings in known if not past.state.is_finished()]
+        if self._failed == "unknown":
+            failed = [settings for past, settings in ended if past.state == TrialState.FAIL]
+            under_way += [settings for at, settings in enumerate(failed)
+                          if failed[:at + 1].count(settings) == _ATTEMPTS]
         proposed = problem.next(1, under_way)
         return proposed[0]["settings"] if proposed else None
 
@@ -138,12 +154,22 @@ class _Space:
         return json.dumps({"seed": seed, "factors": factors, "responses": responses})
 
     def settings_of(self, trial):
-        """The settings of a trial: its parameters, or what was proposed if it did not ask for all of them."""
-        same = all(trial.distributions.get(parameter.name) == parameter.distribution for parameter in self._parameters)
-        if same:
-            return {parameter.factor: parameter.setting(trial.params[parameter.name]) for parameter in self._parameters}
-        proposed = json.loads(trial.system_attrs.get(_PROPOSED, "null"))
-        return proposed if proposed and proposed.keys() == {parameter.factor for parameter in self._parameters} else None
+        """The settings of a trial: its parameters, and what was proposed for those that it has not asked for. None
+        if a parameter has another distribution."""
+        proposed = json.loads(trial.system_attrs.get(_PROPOSED, "null")) or {}
+        if proposed.keys() != {parameter.factor for parameter in self._parameters}:
+            proposed = {}
+        settings = {}
+        for parameter in self._parameters:
+            if parameter.name in trial.params:
+                if trial.distributions[parameter.name] != parameter.distribution:
+                    return None
+                settings[parameter.factor] = parameter.setting(trial.params[parameter.name])
+            elif parameter.factor in proposed:
+                settings[parameter.factor] = proposed[parameter.factor]
+            else:
+                return None
+        return settings
 
     def params(self, settings):
         return {parameter.name: parameter.value(settings[parameter.factor]) for parameter in self._parameters}
@@ -190,4 +216,5 @@ class _Parameter:
             return int(setting)
         steps = round((setting - distribution.low) / distribution.step) if self._is_fine else setting
         value = distribution.low + steps * distribution.step
-        return int(value) if isinstance(distribution, IntDistribution) else value
+        # 3 * 0.1 is above 0.3, which Optuna would replace by a random value.
+        return int(value) if isinstance(distribution, IntDistribution) else min(value, distribution.high)

@@ -132,9 +132,9 @@ class _Tuning:
             self._say_of(run, f"ended early: {progress.ended}")
 
     def _named(self, returned):
-        """The number of the only response by its name. Raises ValueError."""
+        """The responses of a dict that may have more, or the number of the only one by its name. Raises ValueError."""
         if isinstance(returned, dict):
-            return returned
+            return {name: value for name, value in returned.items() if name in self._measured}
         if len(self._measured) != 1:
             raise ValueError(f"found {returned!r}; expected a dict of {', '.join(self._measured)}")
         return {self._measured[0]: returned}

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """doetune.optuna.Sampler in real studies of Optuna."""
+import json
 import logging
 import math
 import sys
@@ -112,6 +113,47 @@ class Sampler(unittest.TestCase):
         study = optuna.create_study(sampler=doetune.optuna.Sampler(seed=1, search_space=space))
         study.optimize(conditional, n_trials=12)
         self.assertEqual(study.best_params, {"kind": "b", "x": 2})
+
+    def test_the_upper_end_of_a_range_in_steps(self):
+        """3 * 0.1 is not 0.3: the top level is proposed as such, and found."""
+        space = {"x": optuna.distributions.FloatDistribution(0, 0.3, step=0.1),
+                 "y": optuna.distributions.FloatDistribution(0, 0.7, step=0.1)}
+        study = optuna.create_study(sampler=doetune.optuna.Sampler(seed=1, search_space=space))
+        study.optimize(lambda trial: 1 - trial.suggest_float("x", 0, 0.3, step=0.1) -
+                       trial.suggest_float("y", 0, 0.7, step=0.1), n_trials=14)
+        self.assertEqual(study.best_params, {"x": 0.3, "y": 0.7})
+        for trial in study.trials:  # nothing that was proposed has been replaced by a random value
+            proposed = json.loads(trial.system_attrs["doetune:settings"])
+            self.assertEqual(doetune.optuna._Space(space).settings_of(trial), proposed)
+
+    def test_what_is_learnt_is_what_was_run(self):
+        """A parameter that the user fixed is not that which was proposed."""
+        space = {"kind": optuna.distributions.CategoricalDistribution(["a", "b"]),
+                 "x": optuna.distributions.IntDistribution(0, 5), "y": optuna.distributions.IntDistribution(0, 5)}
+        study = optuna.create_study(sampler=doetune.optuna.Sampler(seed=1, search_space=space))
+        for kind in "ab":
+            study.enqueue_trial({"kind": kind})
+
+        def without_y(trial):
+            return (trial.suggest_categorical("kind", ["a", "b"]) == "a") + trial.suggest_int("x", 0, 5)
+
+        study.optimize(without_y, n_trials=2)
+        learnt = [doetune.optuna._Space(space).settings_of(trial)["x0"] for trial in study.trials]
+        self.assertEqual(learnt, ["c0", "c1"])
+
+    def test_settings_that_fail_again_and_again_are_left(self):
+        def fails_at_the_best(trial):
+            x = trial.suggest_int("x", 0, 10)
+            if x == 7:
+                raise RuntimeError
+            return abs(x - 7)
+
+        space = {"x": optuna.distributions.IntDistribution(0, 10)}
+        sampler = doetune.optuna.Sampler(seed=1, search_space=space, failed="unknown")
+        study = optuna.create_study(sampler=sampler)
+        study.optimize(fails_at_the_best, n_trials=14, catch=(RuntimeError,))
+        self.assertLessEqual(len(study.get_trials(states=[optuna.trial.TrialState.FAIL])), 2)
+        self.assertIn(study.best_params["x"], (6, 8))
 
     def test_failures_that_say_nothing(self):
         space = {"x": optuna.distributions.IntDistribution(0, 10)}

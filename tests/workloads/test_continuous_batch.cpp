@@ -53,6 +53,16 @@ class RecordingDecoder final : public Decoder {
   std::map<int, int> read_;  // tokens, by the first block
 };
 
+/// Predicts the same token always, in any thread.
+class ConstantDecoder final : public Decoder {
+ public:
+  void step(std::span<const Segment> segments, std::span<int> next) override {
+    for (std::size_t i = 0; i < segments.size(); ++i) next[i] = segments[i].predict ? 1 : -1;
+  }
+  std::span<const float> logits(int) const override { return {}; }
+  std::int64_t cache_bytes() const override { return 0; }
+};
+
 RequestKind kind_of(std::string_view prompt, std::string_view answer) {
   return {100, Lengths::parse("prompt", prompt), Lengths::parse("answer", answer), 3};
 }
@@ -113,6 +123,24 @@ TEST_CASE("a request waits until the cache has room for all its tokens", "[decod
   batch.add(request_of(30, 3));
   CHECK(batch.has_room(request_of(30, 3)));
   CHECK_FALSE(batch.has_room(request_of(30, 4)));
+}
+
+TEST_CASE("requests that end in the last step of the warm-up are not measured", "[decoder]") {
+  const BatchLimits limits{3, 16, 16, 3};
+  std::vector<std::unique_ptr<Decoder>> decoders;
+  decoders.push_back(std::make_unique<ConstantDecoder>());
+  RequestStream requests(kind_of("4", "5"), std::nullopt);  // three at a time end together
+  GenerationLoad load(std::move(decoders), limits, requests,
+                      [](const StepSize&) { return StepCost{}; }, {});
+  measurement::StoppingRule warmup;
+  CHECK(load.measure(warmup).values.size() % 3 == 0);
+  measurement::StoppingRule rule;
+  rule.min_count = 10;
+  const auto measured = load.measure(rule).values;
+  CHECK(measured.size() >= 10);
+  CHECK(measured.size() % 3 == 0);
+  for (std::size_t i = 0; i < measured.size(); ++i)
+    CHECK((measured[i].elapsed_s > 0) == (i % 3 == 0));
 }
 
 TEST_CASE("request n depends on the seed and n alone", "[decoder]") {

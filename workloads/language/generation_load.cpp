@@ -102,13 +102,17 @@ std::vector<Generated> GenerationLoad::fetch() {
 GenerationMeasurement GenerationLoad::measure(const measurement::StoppingRule& rule) {
   measurement::Measurement latencies(rule, measured_until_s_);
   GenerationMeasurement measured;
-  while (!latencies.stopped_by()) {
+  while (true) {
+    if (fetched_.empty() && latencies.stopped_by()) break;
     if (fetched_.empty()) {
       fetched_ = fetch();
       std::ranges::reverse(fetched_);
       if (fetched_.empty()) std::this_thread::sleep_for(kPoll);
       continue;
     }
+    // Requests that end in the same step are measured together: those of the warm-up's last step
+    // would bring its times into the measurement, with no time of their own.
+    if (fetched_.back().elapsed_s > 0 && latencies.stopped_by()) break;
     measured.values.push_back(fetched_.back());
     fetched_.pop_back();
     measured_until_s_ += measured.values.back().elapsed_s;

@@ -46,7 +46,8 @@ class GenerationLoad {
   GenerationLoad& operator=(const GenerationLoad&) = delete;
 
   /// Measures until the rule is met by the latencies of answered requests, in the order of their
-  /// ends. Throws what an executor threw.
+  /// ends; requests that end together belong to the same measurement. Throws what an executor
+  /// threw.
   GenerationMeasurement measure(const measurement::StoppingRule& rule);
 
  private:
