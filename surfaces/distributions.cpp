@@ -6,6 +6,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace doetune::surfaces {
 
@@ -38,6 +39,8 @@ double f_p_value(double f, double df1, double df2) {
 double normal_quantile(double level) {
   return boost::math::quantile(boost::math::normal(), (1 + level) / 2);
 }
+
+double normal_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 
 double normal_probability(double z) { return std::erfc(-z / std::sqrt(2.0)) / 2; }
 

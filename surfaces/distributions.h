@@ -22,6 +22,9 @@ double f_p_value(double f, double df1, double df2);
 /// Two-sided quantile: |Z| exceeds it with probability 1 - level.
 double normal_quantile(double level);
 
+/// The density of a standard normal variable at z.
+double normal_density(double z);
+
 /// P(Z <= z) of a standard normal variable.
 double normal_probability(double z);
 

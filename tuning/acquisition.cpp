@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "base/parallel.h"
 #include "surfaces/distributions.h"
@@ -21,8 +20,6 @@ std::vector<double> normal_points() {
   }
   return points;
 }
-
-double normal_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 
 /// The probability that a normal variable lies between two ends; where it underflows, a number that
 /// still decreases with the distance in deviations, which orders hopeless points.
@@ -53,7 +50,8 @@ Eigen::VectorXd probability_between(const Means& means, double low, double high)
 double normal_excess(double mean, double deviation, double from) {
   if (!(deviation > 0)) return std::max(0.0, mean - from);
   const double z = (mean - from) / deviation;
-  return std::max(0.0, deviation * (z * surfaces::normal_probability(z) + normal_density(z)));
+  return std::max(0.0,
+                  deviation * (z * surfaces::normal_probability(z) + surfaces::normal_density(z)));
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ class RecordedSystem {
   Observation run(const Settings& settings, double noise, RandomStream& random) const;
 
   /// How good settings are in truth, as a fraction of the best in the table: of a maximised
-  /// response its mean over the best, of a minimised one the best over its mean, and with other
-  /// goals the ratio of desirabilities. 0 if they cannot run or do not meet the limits.
+  /// response its mean over the best, of a minimised one the best over its mean, of responses of
+  /// either sign the fraction of their range (above 0), and with other goals the ratio of
+  /// desirabilities. 0 if they cannot run or do not meet the limits.
   double worth(const Settings& settings) const;
 
   std::size_t size() const { return rows_->size(); }

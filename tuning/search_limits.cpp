@@ -49,6 +49,14 @@ std::vector<double> shared_seconds(const std::vector<study::RunRecord>& records,
     if (times.back()) ends.insert(ends.end(), {times.back()->low, times.back()->high});
   }
   std::sort(ends.begin(), ends.end());
+  const auto runs_at = [&](double time, const std::string& host) {
+    double count = 0;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const bool counts = times[i] && (!of_host || records[i].host == host);
+      count += counts && times[i]->low <= time && time < times[i]->high;
+    }
+    return count;
+  };
   std::vector<double> seconds(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (!times[i]) {
@@ -58,13 +66,7 @@ std::vector<double> shared_seconds(const std::vector<study::RunRecord>& records,
     auto from = std::lower_bound(ends.begin(), ends.end(), times[i]->low);
     for (; *from < times[i]->high; ++from) {
       const double length = *std::next(from) - *from;
-      if (length == 0) continue;
-      int at_once = 0;
-      for (std::size_t j = 0; j < records.size(); ++j) {
-        const bool counts = !of_host || records[j].host == records[i].host;
-        at_once += counts && times[j] && times[j]->low <= *from && *from < times[j]->high;
-      }
-      seconds[i] += length / at_once;
+      if (length > 0) seconds[i] += length / runs_at(*from, records[i].host);
     }
   }
   return seconds;

@@ -14,11 +14,10 @@ import pathlib
 import random
 import sys
 
+from compare import quantile
+
 NEAR = 0.98  # of the best: "within 2 %"
-
-
-def quantile(values, fraction):
-    return sorted(values)[int(fraction * (len(values) - 1))]
+NAMES = {"tpe": "TPE", "gp": "GP", "cmaes": "CMA-ES", "smac": "SMAC3", "ax": "Ax"}  # of tuners, where they are shown
 
 
 def mean(values):
@@ -61,7 +60,7 @@ def by_case(results, budgets):
         for tuner, result in tuners.items():
             cells = [f"{quantile(worth, 0.5):.3f} / {quantile(worth, 0.1):.3f}" +
                      (f" ({worth.count(0)} fail)" if worth.count(0) else "") for worth in result["worth"]]
-            rows.append([case if tuner == next(iter(tuners)) else "", tuner, *cells])
+            rows.append([case if tuner == next(iter(tuners)) else "", NAMES.get(tuner, tuner), *cells])
     return table(["case", "tuner", *(f"{runs} runs" for runs in budgets)], rows)
 
 
@@ -75,7 +74,7 @@ def differences(results, budgets, reference):
         for tuner in others:
             cells = ["{:+.3f} ({:+.3f} to {:+.3f})".format(*difference(a, b, generator))
                      for a, b in zip(ours, tuners[tuner]["worth"])]
-            rows.append([case if tuner == others[0] else "", tuner, *cells])
+            rows.append([case if tuner == others[0] else "", NAMES.get(tuner, tuner), *cells])
     return table(["case", f"{reference} minus", *(f"{runs} runs" for runs in budgets)], rows)
 
 
@@ -93,7 +92,7 @@ def totals(results, budgets):
         everything = [worth for column in columns for worth in column]
         low, high = wilson(everything.count(0), len(everything))
         fails = f"{100 * everything.count(0) / len(everything):.2f} ({100 * low:.2f} to {100 * high:.2f})"
-        rows.append([tuner, str(len(found)), *near, fails])
+        rows.append([NAMES.get(tuner, tuner), str(len(found)), *near, fails])
     return table(["tuner", "cases", *(f"{runs} runs" for runs in budgets), "fail"], rows)
 
 

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "surfaces/distributions.h"
 
 namespace doetune::surfaces {
 namespace {
 
-double normal_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
+/// The end of the range that is a finite response, for a mean that is none (inverse: z = 0).
+double finite(double y, const Interval& range) {
+  if (std::isfinite(y)) return y;
+  return std::isfinite(range.low) ? range.low : range.high;
+}
 
 }  // namespace
 
@@ -23,16 +26,6 @@ double truncated_normal_mean(double mean, double deviation, double low, double h
   const double truncated = mean + deviation * (normal_density(a) - normal_density(b)) / within;
   return std::clamp(truncated, low, high);
 }
-
-namespace {
-
-/// The end of the range that is a finite response, for a mean that is none (inverse: z = 0).
-double finite(double y, const Interval& range) {
-  if (std::isfinite(y)) return y;
-  return std::isfinite(range.low) ? range.low : range.high;
-}
-
-}  // namespace
 
 Eigen::VectorXd imputed(const GaussianProcess& process, const CensoredRuns& censored) {
   Eigen::VectorXd y(censored.coded.rows());

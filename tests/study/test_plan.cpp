@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -17,7 +16,6 @@
 #include "study/directory/directory.h"
 #include "study/directory/import.h"
 #include "study/directory/journal.h"
-#include "study/directory/original_file.h"
 #include "study/directory/results.h"
 #include "study/tables/csv.h"
 #include "study/tables/table_file.h"
@@ -193,88 +191,6 @@ TEST_CASE("A study directory opens as it was made", "[study][directory]") {
   CHECK(opened.working_directory == made.working_directory);
   CHECK(study::find_directory(path) == path);
   CHECK(opened.attempt(7, 1).filename() == "0007.1");
-}
-
-TEST_CASE("An edited study file beside the directory is reported, as it is not read",
-          "[study][directory]") {
-  const TemporaryDirectory temporary;
-  const fs::path file = temporary.path() / "fccd.yaml";
-  write_text(file, kStudy);
-  const study::Study study = study::load_study(file);
-  const auto directory =
-      study::create_directory(temporary.path() / "fccd", study, study::make_plan(study), false);
-  CHECK_FALSE(study::edited_original(directory));
-  write_text(file, std::string("# a comment\n") + kStudy);
-  CHECK_FALSE(study::edited_original(directory));
-
-  SECTION("with the command that takes a goal up") {
-    std::string text = kStudy;
-    text.replace(text.find("{unit: s}"), 9, "{unit: s, goal: minimize}");
-    write_text(file, text);
-    const auto warning = study::edited_original(directory);
-    REQUIRE(warning);
-    CHECK_THAT(*warning, Catch::Contains("fccd/study.yaml, the file in use, in: responses;") &&
-                             Catch::Contains("`cp ") && Catch::Contains("applies the changes"));
-  }
-  SECTION("and in which settings runs cannot complete") {
-    write_text(file, std::string("feasibility: 0.9\ninfeasible_when: {rate: higher}\n") + kStudy);
-    CHECK_THAT(study::edited_original(directory).value_or(""),
-               Catch::Contains("in: feasibility, infeasible_when;") &&
-                   Catch::Contains("applies the changes"));
-    write_text(file, std::string("feasibility: 0.9\n") + kStudy);
-    const fs::path read = temporary.path() / "fccd" / "study.yaml";
-    fs::last_write_time(file, fs::last_write_time(read) + std::chrono::seconds(1));
-    CHECK(study::open_directory(directory.path).study.feasibility == 0.9);
-  }
-  SECTION("or what to do about factors") {
-    std::string text = kStudy;
-    text.replace(text.find("high: 9"), 7, "high: 8");
-    write_text(file, text);
-    const auto warning = study::edited_original(directory);
-    REQUIRE(warning);
-    CHECK_THAT(*warning, Catch::Contains("in: factors; runs cannot be changed after planning") &&
-                             Catch::Contains("doetune import"));
-  }
-  SECTION("unless it was edited last: then its goals are used where the directory is opened") {
-    std::string text = kStudy;
-    text.replace(text.find("{unit: s}"), 9, "{unit: s, goal: minimize, transform: log}");
-    write_text(file, text);
-    const fs::path read = temporary.path() / "fccd" / "study.yaml";
-    fs::last_write_time(file, fs::last_write_time(read) - std::chrono::seconds(1));
-    CHECK_FALSE(study::open_directory(directory.path).taken_up);
-    fs::last_write_time(file, fs::last_write_time(read) + std::chrono::seconds(1));
-    const auto opened = study::open_directory(directory.path);
-    const auto& responses = opened.study.responses;
-    CHECK(std::any_of(responses.begin(), responses.end(), [](const study::Response& response) {
-      return response.goal == doe::GoalType::kMinimize &&
-             response.transform == doe::TransformType::kLog;
-    }));
-    CHECK(opened.study.text == directory.study.text);
-    CHECK(opened.plan_hash == directory.plan_hash);
-    REQUIRE(opened.taken_up);
-    CHECK_THAT(*opened.taken_up, Catch::EndsWith("taken from the former: responses"));
-    CHECK(study::edited_original(opened) == opened.taken_up);
-    CHECK_FALSE(study::changed_runs(opened));
-
-    text.replace(text.find("goal: minimize"), 14, "pattern: 't=(.*)'");  // measured differently
-    write_text(file, text);
-    fs::last_write_time(file, fs::last_write_time(read) + std::chrono::seconds(1));
-    CHECK_FALSE(study::open_directory(directory.path).taken_up);
-    text = kStudy;
-    text.replace(text.find("high: 9"), 7, "high: 8");
-    write_text(file, text);
-    fs::last_write_time(file, fs::last_write_time(read) + std::chrono::seconds(1));
-    const auto other = study::open_directory(directory.path);
-    CHECK_FALSE(other.taken_up);
-    CHECK_THAT(*study::edited_original(other), Catch::Contains("cannot be changed"));
-    CHECK(study::changed_runs(other) == study::edited_original(other));
-    fs::last_write_time(read, fs::last_write_time(file) + std::chrono::seconds(1));
-    CHECK_FALSE(study::changed_runs(other));  // its user goes on with the plan as it is
-  }
-  SECTION("unless it is no study file at the moment") {
-    write_text(file, "factors: [");
-    CHECK_FALSE(study::edited_original(directory));
-  }
 }
 
 TEST_CASE("Runs that do not determine the model are imported, but not planned", "[study][import]") {
