@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "surfaces/models/gaussian_process_posterior.h"
+#include "surfaces/optimum/settings_search.h"
 #include "tuning/surrogate_models.h"
 
 namespace doetune::tuning {
@@ -27,12 +28,26 @@ std::vector<Settings> completed_settings(const Problem& problem,
   return settings;
 }
 
+/// The ends of ramps: of all usable settings, or of the only ones that can be run.
+std::vector<surfaces::Interval> ranges_of(const surfaces::OptimumRequest& request) {
+  if (request.only.empty()) return surfaces::predicted_ranges(request);
+  const Eigen::MatrixXd coded =
+      surfaces::SettingsSearch(request.factors, request.region, request.only).all_points().coded;
+  std::vector<surfaces::Interval> ranges;
+  for (const surfaces::GoalResponse& response : request.responses) {
+    const Eigen::VectorXd values = response.surface->responses(coded);
+    ranges.push_back({values.minCoeff(), values.maxCoeff()});
+  }
+  return ranges;
+}
+
 }  // namespace
 
 std::optional<surfaces::Optimum> answer(const Problem& problem,
                                         const std::vector<Observation>& so_far, Among among) {
   const SurrogateModels models(problem, so_far, kCompletionDraws);
   surfaces::OptimumRequest request{problem.factors, problem.region, {}, {}};
+  request.only = problem.only;
   request.max_enumerated = kMaxEnumerated;
   request.threads = problem.threads;
   for (const Observation& observation : so_far) {
@@ -54,7 +69,7 @@ std::optional<surfaces::Optimum> answer(const Problem& problem,
     };
     request.min_feasibility = min_feasibility(problem, models);
   }
-  const std::vector<surfaces::Interval> ranges = surfaces::predicted_ranges(request);
+  const std::vector<surfaces::Interval> ranges = ranges_of(request);
   for (std::size_t o = 0; o < ranges.size(); ++o) {
     request.responses[o].goal->close(ranges[o].low, ranges[o].high);
   }

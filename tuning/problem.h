@@ -46,6 +46,7 @@ struct Problem {
   std::uint64_t seed = 0;
   bool front = false;  ///< several goals without preference: their Pareto front is wanted
   RunCost cost = {};
+  std::vector<Settings> only = {};   ///< if not empty: all settings that can be run
   std::vector<Settings> tried = {};  ///< settings of runs that ended in any way
   int threads = 0;                   ///< no result depends on it; 0: all hardware threads
 };

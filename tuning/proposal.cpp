@@ -18,7 +18,6 @@
 namespace doetune::tuning {
 namespace {
 
-constexpr std::size_t kMaxCandidates = 10'000;
 constexpr std::size_t kCoarse = 6'000;    ///< of a grid, where there are more settings than that
 constexpr Eigen::Index kFinalists = 200;  ///< of the candidates, for which parameters are drawn
 
@@ -94,6 +93,9 @@ surfaces::Block candidates_of(const Problem& problem, const std::vector<Observat
   doe::Region region = problem.region;
   for (const Observation& observation : so_far) {
     if (!observation.completed) region = region.without(observation.settings);
+  }
+  if (!problem.only.empty()) {
+    return surfaces::SettingsSearch(problem.factors, region, problem.only).all_points();
   }
   const surfaces::SettingsSearch search(problem.factors, region, {}, kMaxCandidates, kCoarse);
   surfaces::Block points = search.all_points();

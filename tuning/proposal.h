@@ -1,6 +1,7 @@
 // The next runs: where they are expected to improve the goals most.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct Proposal {
   bool explores = false;    ///< chosen before the runs supported models
   bool untried = false;     ///< it has a level of a categorical factor that no run has had
 };
+
+/// Up to so many usable settings are all candidates; of more, some are.
+constexpr std::size_t kMaxCandidates = 10'000;
 
 /// The next `batch` runs, to be made at the same time, all of them different: each as if the ones
 /// before it, and those `under_way`, had measured what is expected of them. Settings that could not

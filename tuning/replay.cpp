@@ -87,6 +87,20 @@ double worth_of(double value, double worst, double best) {
   return std::max(kWorst, (value - worst) / (best - worst));
 }
 
+/// Whether a search among the usable settings of the factors finds every configuration of a table:
+/// all of them are usable, and either are candidates or too many to be.
+bool is_found(const Problem& problem, const std::vector<Settings>& table) {
+  double usable = 1;
+  for (std::size_t f = 0; f < problem.factors.size(); ++f) {
+    const Settings choices = problem.factors[f].usable_settings();
+    usable *= static_cast<double>(choices.size());
+    for (const Settings& settings : table) {
+      if (!std::binary_search(choices.begin(), choices.end(), settings[f])) return false;
+    }
+  }
+  return usable <= kMaxCandidates || table.size() > kMaxCandidates;
+}
+
 /// One search of one seed.
 class OneSearch {
  public:
@@ -172,6 +186,10 @@ RecordedSystem::RecordedSystem(Problem problem, const std::vector<Observation>& 
     : problem_(std::move(problem)), rows_(std::make_shared<std::map<Settings, Row>>()) {
   for (const Observation& row : rows) {
     if (row.completed && !has_all_values(problem_, row)) continue;
+    if (!problem_.region.allows(row.settings)) {
+      ++excluded_;
+      continue;
+    }
     (*rows_)[row.settings].measured.push_back(row);
   }
   std::vector<Values> all;
@@ -194,6 +212,9 @@ RecordedSystem::RecordedSystem(Problem problem, const std::vector<Observation>& 
   for (const auto& [settings, value] : values) {
     (*rows_)[settings].worth = worth_of(value, worst, best);
   }
+  std::vector<Settings> table;
+  for (const auto& [settings, row] : *rows_) table.push_back(settings);
+  if (!is_found(problem_, table)) problem_.only = std::move(table);
   problem_.region = problem_.region.where(
       [all_rows = rows_](const Settings& settings) { return all_rows->contains(settings); },
       "it is in the table");

@@ -19,9 +19,9 @@ namespace doetune::tuning {
 /// A system whose every configuration has been measured, or simulated.
 class RecordedSystem {
  public:
-  /// The rows are all configurations there are; several rows of the same settings are measurements
-  /// of one, which can run if all of them completed. Throws std::invalid_argument if none meets the
-  /// limits.
+  /// The rows are all configurations there are, apart from those that the region excludes; several
+  /// rows of the same settings are measurements of one, which can run if all of them completed.
+  /// Throws std::invalid_argument if none meets the limits.
   RecordedSystem(Problem problem, const std::vector<Observation>& rows);
 
   /// Its region allows the table's configurations only.
@@ -37,6 +37,7 @@ class RecordedSystem {
   double worth(const Settings& settings) const;
 
   std::size_t size() const { return rows_->size(); }
+  int excluded() const { return excluded_; }  ///< number of rows
   const Settings& settings(std::size_t index) const;
 
  private:
@@ -47,6 +48,7 @@ class RecordedSystem {
 
   Problem problem_;
   std::shared_ptr<std::map<Settings, Row>> rows_;
+  int excluded_ = 0;
 };
 
 /// tune      a start and then proposals (next_runs), answered by answer(); budgets with the same

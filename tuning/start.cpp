@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "base/random.h"
 #include "doe/design.h"
 #include "surfaces/optimum.h"
 #include "surfaces/optimum/settings_search.h"
@@ -55,6 +56,26 @@ std::optional<Settings> farthest(const Problem& problem, const surfaces::Block& 
   Eigen::Index chosen = 0;
   if (nearest.maxCoeff(&chosen) == 0) return std::nullopt;
   return in_plot.settings(chosen);
+}
+
+/// Of the only settings that can be run: today's, else any, and then each time the one that is
+/// farthest from all others.
+std::vector<Settings> spread_among_only(const Problem& problem, int runs) {
+  const surfaces::SettingsSearch search(problem.factors, problem.region, problem.only);
+  const surfaces::Block points = search.all_points();
+  if (points.size() == 0) return {};
+  const auto today = surfaces::baseline_of(problem.factors);
+  const auto& only = problem.only;
+  const bool known = today && problem.region.allows(*today) &&
+                     std::find(only.begin(), only.end(), *today) != only.end();
+  const auto any = RandomStream(problem.seed, 0).below(static_cast<std::size_t>(points.size()));
+  std::vector<Settings> settings{known ? *today : points.settings(static_cast<Eigen::Index>(any))};
+  while (static_cast<int>(settings.size()) < runs) {
+    auto next = farthest(problem, points, settings);
+    if (!next) break;
+    settings.push_back(*std::move(next));
+  }
+  return settings;
 }
 
 /// The allowed settings with the hard-to-change ones of a run.
@@ -116,6 +137,7 @@ int start_size(const Problem& problem, int budget) {
 }
 
 std::vector<Settings> start(const Problem& problem, int runs) {
+  if (!problem.only.empty()) return spread_among_only(problem, runs);
   return has_whole_plots(problem) ? start_in_plots(problem, runs) : spread(problem, runs);
 }
 

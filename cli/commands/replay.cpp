@@ -114,7 +114,12 @@ tuning::RecordedSystem recorded_system(const study::Study& study,
     }
   }
   try {
-    return tuning::RecordedSystem(tuning::problem_of(study), rows);
+    tuning::RecordedSystem system(tuning::problem_of(study), rows);
+    if (system.excluded() > 0) {
+      print_message("{} of {} rows are left out: the study's constraints exclude them\n",
+                    system.excluded(), rows.size());
+    }
+    return system;
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("{}: {}", table.string(), error.what()));
   }

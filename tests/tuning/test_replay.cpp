@@ -80,6 +80,37 @@ TEST_CASE("several measurements of a configuration are drawn from, and their mea
   CHECK(low < 80);
 }
 
+TEST_CASE("a table of configurations that are no grid is searched among them") {
+  Problem problem = plane_problem();
+  for (doe::Factor& factor : problem.factors) factor.kind = doe::FactorKind::kContinuous;
+  RandomStream random(3, 0);
+  std::vector<Observation> rows;
+  for (int i = 0; i < 60; ++i) {
+    const Settings settings{10 * random.uniform(), 10 * random.uniform()};
+    rows.push_back({settings, true, {{"y", hill(settings)}}});
+  }
+  const RecordedSystem system(problem, rows);
+  CHECK(system.problem().only.size() == rows.size());
+  ReplayOptions options;
+  options.budgets = {8, 16};
+  options.searches = 4;
+  for (const Strategy strategy : {Strategy::kTune, Strategy::kOneShot}) {
+    options.strategy = strategy;
+    const Replayed replayed = replay(system, options);
+    CHECK(replayed.budgets[1].failing() == 0);
+    CHECK(replayed.budgets[1].quantile(0.5) > 0.9);
+  }
+}
+
+TEST_CASE("what the region excludes is not of the system") {
+  Problem problem = limited_problem();
+  problem.region = problem.region.where([](const Settings& at) { return at[0] <= 4; }, "a <= 4");
+  const RecordedSystem system(problem, hill_table());
+  CHECK(system.size() == 5 * 11);
+  CHECK(system.excluded() == 6 * 11);
+  CHECK(system.worth({4, 4}) == 1);  // 7, 3 would be better
+}
+
 TEST_CASE("a table without a configuration that meets the limits is refused") {
   Problem problem = plane_problem();
   problem.objectives.push_back(at_most("latency", 0.5));
