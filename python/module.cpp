@@ -24,6 +24,8 @@
 #include "reports/page/section.h"
 #include "study/argument_template.h"
 #include "study/directory/journal.h"
+#include "study/directory/original_file.h"
+#include "study/directory/patience.h"
 #include "study/directory/results.h"
 #include "study/directory/search_state.h"
 #include "study/directory/tell.h"
@@ -239,17 +241,18 @@ class Study {
     factors_ = directory.study.factors;
   }
 
-  static Study planned(const Path& path, const std::string& text, const Path& file) {
-    const study::Study study = study::parse_study(text, file);
+  static Study planned(const Path& path, const std::string& text, const std::optional<Path>& file) {
+    const study::Study study = study_of(text, file);
     study::create_directory(path, study, study::make_plan(study), false);
     return Study(path);
   }
 
-  static Study searched(const Path& path, const std::string& text, const Path& file,
+  static Study searched(const Path& path, const std::string& text, const std::optional<Path>& file,
                         std::optional<int> budget, std::optional<double> tolerance) {
-    const study::Study study = study::parse_study(text, file);
+    const study::Study study = study_of(text, file);
     if (study::is_study_directory(path)) {
-      tuning::check_same_study(study::open_directory(path), study);
+      const bool is_latest = !file || study::is_newer(*file, path);
+      study::when_free([&] { return tuning::continue_search(path, study, is_latest); });
     } else {
       tuning::create_search(path, study, budget.value_or(tuning::default_budget(study)));
     }
@@ -301,12 +304,14 @@ class Study {
     tuning::NextRuns next;
     {
       const nb::gil_scoped_release others_run;
-      study::StudyDirectory directory = open();
-      study::SearchState given = study::read_search_state(directory.path);
-      given.budget = budget_.value_or(given.budget);
-      given.tolerance = tolerance_.value_or(given.tolerance);
-      const auto limits = tuning::search_limits(directory.study, given);
-      next = tuning::next_of_search(directory, limits, batch);
+      next = study::when_free([&] {
+        study::StudyDirectory directory = open();
+        study::SearchState given = study::read_search_state(directory.path);
+        given.budget = budget_.value_or(given.budget);
+        given.tolerance = tolerance_.value_or(given.tolerance);
+        const auto limits = tuning::search_limits(directory.study, given);
+        return tuning::next_of_search(directory, limits, batch);
+      });
     }
     return next_list(factors_, next.runs);
   }
@@ -316,26 +321,38 @@ class Study {
 
   bool tell(int run, const std::map<std::string, double>& responses, const std::string& status,
             const std::string& reason, bool correct) const {
+    const nb::gil_scoped_release others_run;
     const auto ended = study::run_status_from_name(status);
-    return study::tell_run(open(), {run, ended.value(), reason, responses, {}, correct});
+    return study::when_free([&] {
+      return study::tell_run(open(), {run, ended.value(), reason, responses, {}, correct});
+    });
   }
 
   /// Why the run is ended early; empty if it goes on.
   std::optional<std::string> tell_step(int run, double step,
                                        const std::map<std::string, double>& responses) const {
     const nb::gil_scoped_release others_run;
-    const auto told = tuning::tell_progress(open(), run, {step, responses});
+    const auto told = study::when_free([&] {
+      return tuning::tell_progress(open(), run, {step, responses});
+    });
     return told ? std::optional(told->end.reason) : std::nullopt;
   }
 
   /// Appends runs that confirm the optimum, and returns the numbers of all that do.
   std::vector<int> confirm(int runs) const {
     const nb::gil_scoped_release others_run;
-    study::StudyDirectory directory = open();
-    return tuning::plan_confirmation(directory, runs);
+    return study::when_free([&] {
+      study::StudyDirectory directory = open();
+      return tuning::plan_confirmation(directory, runs);
+    });
   }
 
  private:
+  /// Without a file, messages name study.yaml in the current folder.
+  static study::Study study_of(const std::string& text, const std::optional<Path>& file) {
+    return study::parse_study(text, file.value_or(std::filesystem::absolute("study.yaml")));
+  }
+
   study::StudyDirectory open() const { return study::open_directory(path_); }
 
   Path path_;

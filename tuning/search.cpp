@@ -11,8 +11,7 @@
 #include "analysis/format.h"
 #include "study/confirmation_runs.h"
 #include "study/directory/journal.h"
-#include "study/error.h"
-#include "study/experimental_region.h"
+#include "study/directory/original_file.h"
 #include "tuning/start.h"
 #include "tuning/study_search.h"
 #include "tuning/utility.h"
@@ -90,13 +89,8 @@ auto fields_of(const SearchLimits& limits) {
                          limits.joules, limits.front);
 }
 
-/// With other limits, a search that has ended goes on.
-study::SearchState with_limits(const study::Study& study, const study::SearchState& before,
-                               const SearchLimits& limits) {
-  study::SearchState state = before;
-  std::tie(state.budget, state.tolerance, state.seconds, state.gpu_seconds, state.joules,
-           state.front) = fields_of(limits);
-  if (fields_of(limits) == fields_of(search_limits(study, before))) return state;
+/// A search that has ended goes on, until little is to be gained.
+study::SearchState reopened(study::SearchState state) {
   state.goes_on = true;
   if (state.end.empty()) return state;
   state.end.clear();
@@ -104,11 +98,27 @@ study::SearchState with_limits(const study::Study& study, const study::SearchSta
   return state;
 }
 
+/// With other limits, a search that has ended goes on.
+study::SearchState with_limits(const study::Study& study, const study::SearchState& before,
+                               const SearchLimits& limits) {
+  study::SearchState state = before;
+  std::tie(state.budget, state.tolerance, state.seconds, state.gpu_seconds, state.joules,
+           state.front) = fields_of(limits);
+  return fields_of(limits) == fields_of(search_limits(study, before)) ? state : reopened(state);
+}
+
 /// What the confirmation runs of the optimum show; empty without any.
 std::optional<Validation> validation_of(const study::StudyDirectory& directory) {
   const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
   if (!confirmation) return std::nullopt;
   return confirmation->validation;
+}
+
+/// Adds runs to a confirmation that shows neither a gain nor none, where there should be more.
+void confirm_again(study::StudyDirectory& directory, const SearchLimits& limits) {
+  const bool is_open = validation_of(directory) == Validation::kInconclusive;
+  const int more = is_open ? more_confirmations(directory, limits) : 0;
+  if (more > 0) plan_confirmation(directory, more);
 }
 
 /// Whether a confirmation has been begun and not ended.
@@ -145,24 +155,15 @@ study::StudyDirectory create_search(const std::filesystem::path& path, const stu
   return directory;
 }
 
-void check_same_study(const study::StudyDirectory& directory, const study::Study& study) {
-  const auto aspects = [](const study::Study& of) {
-    auto texts = study::experimental_region(of);
-    for (const study::Response& response : of.responses) {
-      texts["responses." + response.name] = response.formula;
-    }
-    return texts;
-  };
-  const auto there = aspects(directory.study), wanted = aspects(study);
-  for (const auto* texts : {&wanted, &there}) {
-    for (const auto& [key, text] : *texts) {
-      const auto one = there.find(key), other = wanted.find(key);
-      if (one != there.end() && other != wanted.end() && one->second == other->second) continue;
-      throw study::StudyError(fmt::format(
-          "{}: {} differs from that of the study in {}: use another directory, or remove that one",
-          study.location(key), key, directory.path.string()));
-    }
-  }
+ContinuedSearch continue_search(const std::filesystem::path& path, const study::Study& study,
+                                bool is_latest) {
+  ContinuedSearch search{study::open_directory(path), {}};
+  auto keys = study::edited_keys(search.directory, study);
+  if (keys.empty() || !is_latest) return search;
+  study::edit_study(search.directory, study);
+  search.edited = std::move(keys);
+  study::write_search_state(path, reopened(study::read_search_state(path)));
+  return search;
 }
 
 std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int most) {
@@ -301,6 +302,7 @@ bool Search::may_confirm(const study::StudyDirectory& directory) const {
 
 std::vector<NextRun> Search::ends(const study::StudyDirectory& directory, std::string reason) {
   state_.end = std::move(reason);
+  state_.goes_on = false;
   study::write_search_state(directory.path, state_);
   return {};
 }
@@ -313,13 +315,10 @@ NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& li
     return {std::move(pending), now.end};
   }
   if (!now.goes_on && is_confirming(directory)) {
+    confirm_again(directory, limits);
+    if (auto more = pending_runs(directory, batch); !more.empty())
+      return {std::move(more), now.end};
     const auto validation = validation_of(directory);
-    const int more =
-        validation == Validation::kInconclusive ? more_confirmations(directory, limits) : 0;
-    if (more > 0) {
-      plan_confirmation(directory, more);
-      return {pending_runs(directory, batch), now.end};
-    }
     if (validation && *validation != Validation::kNotConfirmed)
       return {{},
               now.end.empty() ? "the confirmation runs of the optimum have been made" : now.end};
@@ -330,6 +329,7 @@ NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& li
   const int confirmations = limits.front ? 0 : search.confirmations(directory);
   if (confirmations > 0 && search.runs_left(directory) >= 0)
     plan_confirmation(directory, confirmations);
+  if (pending_runs(directory, 1).empty()) confirm_again(directory, limits);
   return {pending_runs(directory, batch), search.reason()};
 }
 

@@ -34,9 +34,18 @@ using PlanCheck = std::function<void(const study::Plan&)>;
 study::StudyDirectory create_search(const std::filesystem::path& path, const study::Study& study,
                                     int budget, const PlanCheck& check = {});
 
-/// Throws study::StudyError if the study of a directory has other factors, constraints or responses
-/// than this one, which is to go on in it.
-void check_same_study(const study::StudyDirectory& directory, const study::Study& study);
+/// A search that goes on in its directory, and the keys of the study that were edited since.
+struct ContinuedSearch {
+  study::StudyDirectory directory;
+  std::vector<std::string> edited;
+};
+
+/// Opens the directory of a search of this study, as it is now: if the study `is_latest`, what can
+/// be changed after planning is written to the directory's study.yaml, and a search that has ended
+/// goes on with it; else the directory's own edits stay. Throws study::StudyError if they differ in
+/// anything else, and study::DirectoryError.
+ContinuedSearch continue_search(const std::filesystem::path& path, const study::Study& study,
+                                bool is_latest);
 
 /// Runs of the plan that have no record yet, at most `most`.
 std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int most);

@@ -26,15 +26,9 @@ surfaces::Transform transform_of(const study::Response& response) {
   return {response.transform, 1};
 }
 
-/// A key more, with its value in flow style; `why` is a comment, which flow style has no place for.
-void add_key(std::string& text, const std::string& key, const std::string& value,
-             const std::string& why) {
-  if (study::is_flow_mapping(text)) {
-    text.insert(text.rfind('}'), fmt::format(", {}: {}", key, value));
-    return;
-  }
-  if (!text.empty() && text.back() != '\n') text += '\n';
-  text += fmt::format("{}: {}  # {}\n", key, value, why);
+/// The start is what others are compared with, and a confirmation needs all of its runs.
+bool may_end_early(const study::Study& study, const study::PlannedRun& run) {
+  return study.run.end_early && run.type == doe::PointType::kProposed;
 }
 
 /// Empty for a run that says nothing: one that failed, or was not executed.
@@ -180,7 +174,7 @@ JudgeRun judge_of(const study::StudyDirectory& directory,
   return [&study, ending = EarlyEnding(problem_of(study), so_far, progress, *study.run.end_early)](
              const study::PlannedRun& run,
              const study::ProgressPoint& latest) -> std::optional<study::EarlyEnd> {
-    if (run.type != doe::PointType::kProposed) return std::nullopt;
+    if (!may_end_early(study, run)) return std::nullopt;
     study::ProgressPoint with_derived = latest;
     add_derived(study, run, with_derived);
     const auto verdict = ending.judge(run.settings, with_derived);
@@ -195,10 +189,11 @@ JudgeRun judge_of(const study::StudyDirectory& directory,
 std::optional<ToldEnd> tell_progress(const study::StudyDirectory& directory, int run,
                                      const study::ProgressPoint& latest) {
   if (auto ended = study::tell_step(directory, run, latest)) return ToldEnd{*ended, false};
+  const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
+  if (!may_end_early(directory.study, planned)) return std::nullopt;
   const auto records = study::final_records(study::read_journal(directory).records);
   const JudgeRun judge = judge_of(directory, records);
-  if (!judge) return std::nullopt;
-  auto end = judge(directory.plan.runs[static_cast<std::size_t>(run - 1)], latest);
+  auto end = judge ? judge(planned, latest) : std::nullopt;
   if (!end) return std::nullopt;
   study::tell_run(directory,
                   {run, study::RunStatus::kEndedEarly, end->reason, end->responses, end->bounds});
@@ -240,11 +235,11 @@ study::Study search_study(const study::Study& study, int budget) {
   std::string text = study.text;
   if (!study.locations.contains("design")) {
     const int runs = start_size(problem_of(study), budget);
-    add_key(text, "design", fmt::format("{{type: space-filling, runs: {}}}", runs),
-            "the start of the search");
+    study::add_key(text, "design", fmt::format("{{type: space-filling, runs: {}}}", runs),
+                   "the start of the search");
   }
   if (!study.locations.contains("fit")) {
-    add_key(text, "fit", "{surface: gaussian-process}", "the surrogate model of the search");
+    study::add_key(text, "fit", "{surface: gaussian-process}", "the surrogate model of the search");
   }
   return study::parse_study(text, study.file);
 }

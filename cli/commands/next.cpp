@@ -9,6 +9,7 @@
 #include "cli/terminal/terminal.h"
 #include "reports/json/json_parts.h"
 #include "study/argument_template.h"
+#include "study/directory/patience.h"
 #include "tuning/search.h"
 
 namespace po = boost::program_options;
@@ -76,10 +77,13 @@ int command_next(const Command& command, const Arguments& arguments) {
   if (!options.parse(arguments)) return kDone;
   const int batch = positive_option(options, "batch", 1);
   study::StudyDirectory directory = search_directory(options, Executes::kUser);
-  const auto given =
-      limits_given(options, directory.study, study::read_search_state(directory.path));
-  const auto limits = tuning::search_limits(directory.study, given);
-  const Next next{directory, tuning::next_of_search(directory, limits, batch)};
+  const NextRuns steps = study::when_free([&] {
+    directory = study::open_directory(directory.path);  // others may have added runs
+    const auto given =
+        limits_given(options, directory.study, study::read_search_state(directory.path));
+    return tuning::next_of_search(directory, tuning::search_limits(directory.study, given), batch);
+  });
+  const Next next{directory, steps};
   if (options.json()) {
     fmt::print("{}", next_format(directory.study.factors).text(next));
   } else {

@@ -9,6 +9,7 @@
 #include "cli/terminal/terminal.h"
 #include "study/argument_template.h"
 #include "study/directory/journal.h"
+#include "study/directory/patience.h"
 #include "study/directory/tell.h"
 #include "study/file/yaml.h"
 #include "tuning/search.h"
@@ -162,19 +163,23 @@ int command_tell(const Command& command, const Arguments& arguments) {
     throw UsageError(
         "doetune tell: needs the study directory: doetune tell DIR RESPONSE=VALUE ...");
   }
-  const study::StudyDirectory directory = study::open_directory(words.front());
+  const std::filesystem::path path = words.front();
   words.erase(words.begin());
-  const int run = options.integer("run", only_pending_run(directory));
-  if (run == 0) throw UsageError("doetune tell: which run? give --run N");
-  const Told told = options.has("step") ? tell_step(options, directory, run, words)
-                                        : tell_end(options, directory, run, words);
+  study::StudyDirectory directory;
+  const Told told = study::when_free([&] {
+    directory = study::open_directory(path);
+    const int run = options.integer("run", only_pending_run(directory));
+    if (run == 0) throw UsageError("doetune tell: which run? give --run N");
+    return options.has("step") ? tell_step(options, directory, run, words)
+                               : tell_end(options, directory, run, words);
+  });
   if (options.json()) {
     fmt::print("{}", told_format().text(told));
   } else {
     print(told);
   }
   if (told.status != kGoesOn)
-    say_next(fmt::format("doetune {} {}", next_command(directory, run),
+    say_next(fmt::format("doetune {} {}", next_command(directory, told.run),
                          study::shell_quoted(directory.path.string())));
   return kDone;
 }

@@ -1,7 +1,11 @@
 #include "cli/runs/search_directory.h"
 
+#include "analysis/format.h"
 #include "cli/options/search_options.h"
 #include "cli/runs/program_check.h"
+#include "cli/terminal/terminal.h"
+#include "study/directory/original_file.h"
+#include "study/directory/patience.h"
 #include "study/files.h"
 #include "tuning/search.h"
 
@@ -15,9 +19,15 @@ study::StudyDirectory search_directory(
   const std::filesystem::path place = options.text("output", path.stem().string());
   const study::Study study = study::load_study(path);
   if (study::is_study_directory(place)) {
-    study::StudyDirectory directory = study::open_directory(place);
-    tuning::check_same_study(directory, study);
-    return directory;
+    return study::when_free([&] {
+      const bool is_latest = study::is_newer(path, place);
+      auto [directory, edited] = tuning::continue_search(place, study, is_latest);
+      if (!edited.empty()) {
+        print_message("Written to {}: {} of {}\n", (place / "study.yaml").string(),
+                      analysis::listed(edited), path.string());
+      }
+      return std::move(directory);
+    });
   }
   const int budget = limits_given(options, study).budget;
   if (check_options) check_options(study);

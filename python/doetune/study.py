@@ -5,13 +5,10 @@ import json
 import math
 import os
 import pathlib
-import time
 
 import pandas
 
 from doetune import _core
-
-_PATIENCE_S = 5  # with others that write in a directory
 
 
 def plan(study, directory):
@@ -21,7 +18,8 @@ def plan(study, directory):
 
 def search(study, directory, budget=None, tolerance=None):
     """Begins a search for the best settings with the runs of its start; one that is in the directory goes on,
-    if it is of the same study.
+    if it is of the same study. Goals, models, fits, `run` and `confirm` may have changed: they are taken up,
+    those of a file if it was edited after the directory's study.yaml.
 
     `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The
     search ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best
@@ -42,13 +40,13 @@ def open(directory):
 
 
 def _text_of(study):
-    """The text of a study file, and its path for messages."""
+    """The text of a study file, and the path of the file, if there is one."""
     is_text = isinstance(study, str) and ("\n" in study or (":" in study and not os.path.exists(study)))
     if isinstance(study, (str, os.PathLike)) and not is_text:
         return pathlib.Path(study).read_text(), pathlib.Path(study).absolute()
     if not is_text:  # a line for each key; JSON is YAML as well
         study = "".join(f"{key}: {json.dumps(value, default=_as_plain)}\n" for key, value in study.items())
-    return study, pathlib.Path("study.yaml").absolute()
+    return study, None
 
 
 def _as_plain(value):
@@ -136,7 +134,7 @@ class Study:
         """
         if batch < 1:
             raise ValueError(f"batch: expected at least 1 run, found {batch}")
-        return self._as_runs(_waiting(self._core.next, batch))
+        return self._as_runs(self._core.next(batch))
 
     def _as_runs(self, rows):
         return [Run(**{**row, "settings": self._levels.as_written(row["settings"])}) for row in rows]
@@ -156,11 +154,11 @@ class Study:
             raise ValueError("give the responses of a run, infeasible=True, or failed=why")
         number = run.run if isinstance(run, Run) else run
         if infeasible:
-            return _waiting(self._core.tell, number, {}, "infeasible", "reported by the user as infeasible", correct)
+            return self._core.tell(number, {}, "infeasible", "reported by the user as infeasible", correct)
         if failed is not None:
-            return _waiting(self._core.tell, number, {}, "failed", str(failed), correct)
+            return self._core.tell(number, {}, "failed", str(failed), correct)
         values = {name: float(value) for name, value in responses.items()}
-        return _waiting(self._core.tell, number, values, "completed", "", correct)
+        return self._core.tell(number, values, "completed", "", correct)
 
     def tell_step(self, run, step, responses):
         """Records what a run in progress currently estimates its final responses, or some of them, to be, after so
@@ -171,12 +169,12 @@ class Study:
         """
         number = run.run if isinstance(run, Run) else run
         values = {name: float(value) for name, value in responses.items() if math.isfinite(value)}
-        return _waiting(self._core.tell_step, number, float(step), values)
+        return self._core.tell_step(number, float(step), values)
 
     def confirm(self, runs=5):
         """Plans runs at the optimum, and as many at the baseline; next() gives them. Returns their numbers;
         none if no settings meet the goals."""
-        return _waiting(self._core.confirm, runs)
+        return self._core.confirm(runs)
 
     def fit(self, *, model=None, surface=None):
         """The surfaces of all responses, as the study file says or by another model or surface."""
@@ -193,19 +191,6 @@ class Study:
     def __repr__(self):
         told = sum("status" in row for row in self._core.runs())
         return f"<doetune.Study {self.name}: {told} of {len(self._core.runs())} runs, in {self.directory}>"
-
-
-def _waiting(call, *arguments):
-    """The call, made again for some seconds while another process writes in the directory."""
-    until = time.monotonic() + _PATIENCE_S
-    while True:
-        try:
-            return call(*arguments)
-        except _core.DirectoryError as error:
-            busy = "in use by another doetune" in str(error) or "try again" in str(error)
-            if not busy or time.monotonic() > until:
-                raise
-            time.sleep(0.02)
 
 
 class Fit:

@@ -186,8 +186,9 @@ nlohmann::json load_plan_json(const fs::path& path) {
 }
 
 [[noreturn]] void fail_in_use(const fs::path& directory) {
-  fail_at_path(directory, fmt::format("is in use by another doetune ({}); wait for it or stop it",
-                                      lock_owner(directory).value_or("owner unknown")));
+  throw DirectoryInUse(fmt::format("{}: is in use by another doetune ({}); wait for it or stop it",
+                                   directory.string(),
+                                   lock_owner(directory).value_or("owner unknown")));
 }
 
 std::vector<fs::path> study_directories_below(const fs::path& path) {
@@ -275,12 +276,9 @@ StudyDirectory create_directory(const fs::path& path, const Study& study, const 
 
 void extend_directory(StudyDirectory& directory, Plan more) {
   const DirectoryLock lock(directory.path);
-  const std::string csv_before = read_file(directory.path / "plan.csv");
-  if (csv_before != plan_csv(directory.study, directory.plan)) {
-    fail_at_path(directory.path, "another doetune has just added runs; try again");
-  }
+  check_is_current(directory);
   check_run_numbers(directory, read_journal(directory));
-  const std::string before = sheet_hash(directory.study, csv_before);
+  const std::string before = sheet_hash(directory.study, plan_csv(directory.study, directory.plan));
   directory.plan = std::move(more);
   const std::string csv = plan_csv(directory.study, directory.plan);
   // While plan.csv is being replaced, plan.json lists the hashes of both sheets.
@@ -288,6 +286,12 @@ void extend_directory(StudyDirectory& directory, Plan more) {
                      plan_json(directory, {sheet_hash(directory.study, csv), before}));
   write_file_durably(directory.path / "plan.csv", csv);
   if (fs::exists(directory.journal())) Journal journal(directory);  // stores the new sheet
+}
+
+void check_is_current(const StudyDirectory& directory) {
+  if (read_file(directory.path / "plan.csv") == plan_csv(directory.study, directory.plan)) return;
+  throw DirectoryInUse(directory.path.string() +
+                       ": another doetune has just added runs; try again");
 }
 
 StudyDirectory open_directory(const fs::path& path) {

@@ -14,6 +14,11 @@
 
 namespace doetune::study {
 
+/// Another process writes in the directory, or has just added runs to its plan.
+struct DirectoryInUse : DirectoryError {
+  using DirectoryError::DirectoryError;
+};
+
 /// A study and its plan on disk.
 struct StudyDirectory {
   std::filesystem::path path;
@@ -44,9 +49,13 @@ StudyDirectory create_directory(const std::filesystem::path& path, const Study& 
                                 const std::vector<RunRecord>& records = {});
 
 /// Appends the new runs of `more` to a study directory, those after its own. A crash leaves either
-/// the old plan or the new one; the files are durable when it returns. Throws DirectoryError if the
-/// directory is in use or its run sheet is older than its journal.
+/// the old plan or the new one; the files are durable when it returns. Throws DirectoryInUse, and
+/// DirectoryError if its run sheet is older than its journal.
 void extend_directory(StudyDirectory& directory, Plan more);
+
+/// Throws DirectoryInUse if another process has added runs since the directory was opened: for
+/// holders of the lock.
+void check_is_current(const StudyDirectory& directory);
 
 /// Opens a study directory, and takes up what was edited last in the original study file, where
 /// that can be changed after planning (directory/original_file.h). Throws DirectoryError, also if
@@ -65,7 +74,7 @@ std::optional<std::string> lock_owner(const std::filesystem::path& directory);
 /// too, on this machine only, in case somebody deletes the file.
 class DirectoryLock {
  public:
-  /// Throws DirectoryError naming the process and host that hold the lock.
+  /// Throws DirectoryInUse naming the process and host that hold the lock.
   explicit DirectoryLock(const std::filesystem::path& directory);
 
   /// Throws DirectoryError if the directory was moved or deleted meanwhile, or if another doetune

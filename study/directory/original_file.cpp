@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "study/argument_template.h"
+#include "study/experimental_region.h"
+#include "study/file/yaml.h"
 
 namespace doetune::study {
 namespace {
@@ -26,10 +29,14 @@ constexpr std::array<std::string_view, 5> kTakenUp{"responses", "model", "fit", 
                                                    "confirm"};
 
 template <typename Keys>
+bool is_among(const Keys& keys, const std::string& key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+template <typename Keys>
 bool are_all_among(const Keys& keys, const std::vector<std::string>& different) {
-  return std::all_of(different.begin(), different.end(), [&](const std::string& key) {
-    return std::find(keys.begin(), keys.end(), key) != keys.end();
-  });
+  return std::all_of(different.begin(), different.end(),
+                     [&](const std::string& key) { return is_among(keys, key); });
 }
 
 /// The file that `doetune plan` takes for this directory unless -o names another.
@@ -47,7 +54,22 @@ std::optional<fs::path> original_of(const StudyDirectory& directory) {
 /// Where the original leaves these open, a search chose what the directory has.
 constexpr std::array<std::string_view, 2> kChosen{"design", "fit"};
 
-/// The keys whose values differ, apart from comments and layout.
+bool same_scalar(const std::string& a, const std::string& b) {
+  const auto number = parse_number(a), other = parse_number(b);
+  return a == b || (number && number == other);
+}
+
+/// Apart from comments and layout.
+bool same_value(const YAML::Node& a, const YAML::Node& b) {
+  if (!a || !b || a.Type() != b.Type() || a.size() != b.size()) return !a && !b;
+  if (a.IsScalar()) return same_scalar(a.Scalar(), b.Scalar());
+  if (a.IsSequence()) return std::equal(a.begin(), a.end(), b.begin(), same_value);
+  return std::all_of(a.begin(), a.end(), [&](const auto& entry) {
+    return same_value(entry.second, b[entry.first.Scalar()]);
+  });
+}
+
+/// The keys whose values differ.
 std::vector<std::string> different_keys(const YAML::Node& original, const YAML::Node& read) {
   std::set<std::string> keys;
   for (const YAML::Node& node : {original, read}) {
@@ -55,10 +77,8 @@ std::vector<std::string> different_keys(const YAML::Node& original, const YAML::
   }
   std::vector<std::string> different;
   for (const std::string& key : keys) {
-    const bool is_open =
-        !original[key] && std::find(kChosen.begin(), kChosen.end(), key) != kChosen.end();
-    if (is_open) continue;
-    if (YAML::Dump(original[key]) != YAML::Dump(read[key])) different.push_back(key);
+    const bool is_open = !original[key] && is_among(kChosen, key);
+    if (!is_open && !same_value(original[key], read[key])) different.push_back(key);
   }
   return different;
 }
@@ -81,23 +101,37 @@ std::optional<Edited> edited(const fs::path& file, const StudyDirectory& directo
   }
 }
 
-bool is_newer(const fs::path& file, const fs::path& other) {
-  std::error_code error, error_of_other;
-  const auto time = fs::last_write_time(file, error);
-  const auto time_of_other = fs::last_write_time(other, error_of_other);
-  return !error && !error_of_other && time > time_of_other;
+/// What is measured, and how; formulas may come and go.
+std::map<std::string, std::string> measured(const Study& study) {
+  std::map<std::string, std::string> responses;
+  for (const Response& response : study.responses) {
+    if (response.formula.empty()) responses.emplace(response.name, response.pattern);
+  }
+  return responses;
 }
 
-/// Whether the same is measured, in the same way; formulas may come and go.
-bool measure_the_same(const Study& a, const Study& b) {
-  const auto measured = [](const Study& study) {
-    std::set<std::pair<std::string, std::string>> responses;
-    for (const Response& response : study.responses) {
-      if (response.formula.empty()) responses.emplace(response.name, response.pattern);
+/// The first entry that only one of them has, or with another value; empty without any.
+std::string different_entry(const std::map<std::string, std::string>& a,
+                            const std::map<std::string, std::string>& b) {
+  for (const auto& [some, others] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    for (const auto& [key, text] : *some) {
+      const auto other = others->find(key);
+      if (other == others->end() || other->second != text) return key;
     }
-    return responses;
-  };
-  return measured(a) == measured(b);
+  }
+  return "";
+}
+
+[[noreturn]] void fail_different(const StudyDirectory& directory, const Study& edited,
+                                 const std::string& key) {
+  throw StudyError(fmt::format(
+      "{}: {} differs from that of the study in {}: use another directory, or remove that one",
+      edited.location(key), key, directory.path.string()));
+}
+
+std::string in_flow_style(YAML::Node node) {
+  node.SetStyle(YAML::EmitterStyle::Flow);
+  return YAML::Dump(node);
 }
 
 /// The fits of responses that the original leaves open are the directory's own.
@@ -112,14 +146,20 @@ void keep_chosen_fit(const Study& of_directory, Study& original) {
 
 }  // namespace
 
+bool is_newer(const fs::path& file, const fs::path& directory) {
+  std::error_code error, error_of_other;
+  const auto time = fs::last_write_time(file, error);
+  const auto time_of_other = fs::last_write_time(directory / "study.yaml", error_of_other);
+  return !error && !error_of_other && time > time_of_other;
+}
+
 void take_up_original(StudyDirectory& directory) {
   const std::optional<fs::path> file = original_of(directory);
-  const fs::path read = directory.path / "study.yaml";
-  if (!file || !is_newer(*file, read)) return;
+  if (!file || !is_newer(*file, directory.path)) return;
   std::optional<Edited> found = edited(*file, directory);
   if (!found || !are_all_among(kTakenUp, found->keys)) return;
   Study& study = directory.study;
-  if (!measure_the_same(found->original, study)) return;
+  if (measured(found->original) != measured(study)) return;
   keep_chosen_fit(study, found->original);
   study.responses = std::move(found->original.responses);
   study.model = std::move(found->original.model);
@@ -127,14 +167,43 @@ void take_up_original(StudyDirectory& directory) {
   study.fit = std::move(found->original.fit);
   study.feasibility = found->original.feasibility;
   study.confirmation_runs = found->original.confirmation_runs;
-  directory.taken_up =
-      fmt::format("{} was edited after {}; taken from the former: {}",
-                  fs::proximate(*file).string(), read.string(), fmt::join(found->keys, ", "));
+  directory.taken_up = fmt::format(
+      "{} was edited after {}; taken from the former: {}", fs::proximate(*file).string(),
+      (directory.path / "study.yaml").string(), fmt::join(found->keys, ", "));
+}
+
+std::vector<std::string> edited_keys(const StudyDirectory& directory, const Study& edited) {
+  std::string key =
+      different_entry(experimental_region(edited), experimental_region(directory.study));
+  if (!key.empty()) fail_different(directory, edited, key);
+  key = different_entry(measured(edited), measured(directory.study));
+  if (!key.empty()) fail_different(directory, edited, "responses." + key);
+  std::vector<std::string> keys =
+      different_keys(YAML::Load(edited.text), YAML::Load(directory.study.text));
+  for (const std::string& different : keys) {
+    if (!is_among(kEditable, different)) fail_different(directory, edited, different);
+  }
+  return keys;
+}
+
+void edit_study(StudyDirectory& directory, const Study& edited) {
+  edited_keys(directory, edited);
+  const YAML::Node given = YAML::Load(edited.text), read = YAML::Load(directory.study.text);
+  std::string text = edited.text;
+  for (const std::string_view chosen : kChosen) {
+    const std::string key(chosen);
+    if (!given[key] && read[key])
+      add_key(text, key, in_flow_style(read[key]), "chosen by the search");
+  }
+  const DirectoryLock lock(directory.path);
+  check_is_current(directory);
+  write_file_durably(directory.path / "study.yaml", text);
+  directory = open_directory(directory.path);
 }
 
 std::optional<std::string> changed_runs(const StudyDirectory& directory) {
   const std::optional<fs::path> file = original_of(directory);
-  if (!file || !is_newer(*file, directory.path / "study.yaml")) return std::nullopt;
+  if (!file || !is_newer(*file, directory.path)) return std::nullopt;
   const std::optional<Edited> found = edited(*file, directory);
   if (!found || are_all_among(kEditable, found->keys)) return std::nullopt;
   return edited_original(directory);

@@ -63,7 +63,9 @@ constexpr const char* kTold = "told";  // the host of such runs
 /// Whether the journal has this run's end already. Throws StudyError if it has another, which is
 /// not corrected.
 bool is_recorded(const RunRecord& before, const RunRecord& now, bool corrects) {
-  if (!is_decided(before.status)) return false;
+  if (!is_decided(before.status)) {
+    return before.host == kTold && before.status == now.status && before.reason == now.reason;
+  }
   if (before.status == now.status && before.responses == now.responses) return true;
   if (corrects && before.host == kTold) return false;
   fail_recorded(before);
@@ -84,6 +86,7 @@ bool tell_run(const StudyDirectory& directory, const ToldRun& told) {
   record.bounds = told.bounds;
   add_derived_responses(directory.study, run, record);
   const DirectoryLock lock(directory.path);
+  check_is_current(directory);
   Journal journal(directory);
   std::map<int, RunRecord> records = final_records(journal.content().records);
   if (const auto before = records.find(told.run); before != records.end()) {

@@ -28,7 +28,7 @@ struct ToldRun {
 /// Throws StudyError for a run that is not planned, a response that the study does not have (with
 /// the most similar one) or that is missing, a value that is not finite or beyond the domain of the
 /// response's transform, and a run that was recorded otherwise, unless it was told and is now
-/// corrected; DirectoryError if the directory is in use or cannot be written.
+/// corrected; DirectoryInUse, and DirectoryError if the directory cannot be written.
 bool tell_run(const StudyDirectory& directory, const ToldRun& told);
 
 /// Keeps what a run that is under way reports at a step, as a program reports it by progress.jsonl.

@@ -273,6 +273,12 @@ class Checker {
 
 bool holds(const YAML::Node& node, const char* key) { return node && node[key]; }
 
+/// Whether the document is a mapping in braces, as JSON is.
+bool is_flow_mapping(const std::string& text) {
+  const YAML::Node root = YAML::Load(text);
+  return root.IsMap() && root.Style() == YAML::EmitterStyle::Flow;
+}
+
 }  // namespace
 
 [[noreturn]] void fail_at(const std::filesystem::path& file, const YAML::Node& node,
@@ -291,9 +297,14 @@ std::optional<double> parse_number(const std::string& text) {
   return value;
 }
 
-bool is_flow_mapping(const std::string& text) {
-  const YAML::Node root = YAML::Load(text);
-  return root.IsMap() && root.Style() == YAML::EmitterStyle::Flow;
+void add_key(std::string& text, const std::string& key, const std::string& value,
+             const std::string& why) {
+  if (is_flow_mapping(text)) {
+    text.insert(text.rfind('}'), fmt::format(", {}: {}", key, value));
+    return;
+  }
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text += fmt::format("{}: {}  # {}\n", key, value, why);
 }
 
 std::optional<double> parse_duration(const std::string& text) {

@@ -20,8 +20,10 @@ namespace doetune::study {
 YAML::Node load_checked_yaml(const std::string& text, const std::filesystem::path& file,
                              const Schema& schema);
 
-/// Whether the document is a mapping in braces, as JSON is.
-bool is_flow_mapping(const std::string& text);
+/// Adds a key to a mapping, with its value in flow style; `why` is a comment, which a mapping in
+/// braces has no place for.
+void add_key(std::string& text, const std::string& key, const std::string& value,
+             const std::string& why);
 
 /// Throws StudyError "file:line:column: message" with the position of a node.
 [[noreturn]] void fail_at(const std::filesystem::path& file, const YAML::Node& node,

@@ -4,8 +4,10 @@
 usage: test_next_and_tell.py DOETUNE SOURCE_TREE
 """
 import csv
+import fcntl
 import json
 import random
+import threading
 
 from cli_case import CliCase, main
 from test_tune import NEARLY_BEST, STUDY
@@ -66,6 +68,26 @@ class NextAndTell(CliCase):
         self.assertEqual((types.count("confirmation"), types.count("baseline")), (4, 4))
         self.assertTrue(end)
         self.assertIn("CONFIRMED: 4 runs", self.doetune("report", "tune").stdout)
+
+    def test_a_confirmation_that_lacked_runs_gets_them_with_other_limits(self):
+        self.noise = 20
+        self.write("tune.yaml", "".join(line for line in NEARLY_BEST.splitlines(True) if not line.startswith("command")))
+        made, _ = self.search("--budget", 16)
+        self.assertEqual([run["point_type"] for run in made].count("confirmation"), 2)
+        self.doetune("confirm", "tune", expect=5)  # inconclusive
+        more, end = self.search("--budget", 30, "--tolerance", 0.9)  # no other run is worth it
+        self.assertEqual({run["point_type"] for run in more}, {"confirmation", "baseline"})
+        self.assertTrue(end)
+
+    def test_others_that_write_in_the_directory_are_waited_for(self):
+        run = self.asked()[0]
+        for step in (lambda: self.make(run), lambda: self.asked("--budget", 30)):
+            with open(self.directory / "tune/lock") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                release = threading.Timer(1, lambda: fcntl.flock(lock, fcntl.LOCK_UN))
+                release.start()
+                step()
+                release.join()
 
     def test_limits_given_while_it_is_confirmed(self):
         """A search that is over goes on with other limits, whenever these are given."""
@@ -168,7 +190,9 @@ class NextAndTell(CliCase):
         self.assertTrue(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
         self.assertFalse(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
         self.assertIn("already has a different result", self.error_of(*tell, "throughput=1", "latency=3", expect=3))
-        self.doetune("tell", "tune", "--run", 2, "--failed", "no such file")
+        for recorded in (True, False):
+            failed = self.json_of("tell", "tune", "--run", 2, "--failed", "no such file")
+            self.assertEqual(failed["recorded"], recorded)
         self.doetune("tell", "tune", "--run", 2, "throughput=3", "latency=2")  # what failed may be made again
         journal = (self.directory / "tune/runs.jsonl").read_text()
         self.assertEqual(journal.count('"status"'), 3)

@@ -276,11 +276,29 @@ confirm: {{runs: 1}}
         self.check_runs(20)
 
     def test_the_directory_of_another_study(self):
-        self.doetune("next", "tune.yaml")
-        self.write("tune.yaml", STUDY.replace("high: 30", "high: 25"))  # goals may change
-        self.doetune("next", "tune.yaml")
+        self.doetune("next", "tune.yaml", "-o", "other")
         self.write("tune.yaml", STUDY.replace("16, 32]", "16]"))
-        self.assertRegex(self.error_of("next", "tune.yaml", expect=3), "tune.yaml:5:.*factors.batch differs from that of the study")
+        self.assertRegex(self.error_of("next", "tune.yaml", "-o", "other", expect=3), "tune.yaml:5:.*factors.batch differs from that of the study")
+        self.write("tune.yaml", STUDY.replace("./bench", "./other"))
+        self.assertRegex(self.error_of("next", "tune.yaml", "-o", "other", expect=3), ":2:.*command differs from that of the study")
+
+    def test_a_study_that_was_edited_goes_on(self):
+        """What can be changed after planning is written to the directory, and what the search chose stays."""
+        read = self.directory / "other/study.yaml"
+        self.doetune("next", "tune.yaml", "-o", "other")
+        first = read.read_text()
+        self.assertNotIn("Written", self.doetune("next", "tune.yaml", "-o", "other").stderr)
+        self.write("tune.yaml", "# goals\n" + STUDY.replace("high: 30", "high: 25").replace("retries: 0", "retries: 2"))
+        self.assertIn("Written to other/study.yaml: responses and run of tune.yaml",
+                      self.doetune("next", "tune.yaml", "-o", "other").stderr)
+        text = read.read_text()
+        self.assertIn("# goals", text)
+        for line in ("design: {type: space-filling", "fit: {surface: gaussian-process}"):
+            self.assertIn(line, first)
+            self.assertIn(line, text)
+        read.write_text(text.replace("high: 25", "high: 20"))  # edited last
+        self.assertNotIn("Written", self.doetune("next", "tune.yaml", "-o", "other").stderr)
+        self.assertIn("high: 20", read.read_text())
 
     def test_a_study_in_braces(self):
         self.write("flow.yaml", '{"factors": {"x": {"low": 0, "high": 4}},\n "responses": {"y": {"goal": "maximize"}}}\n')

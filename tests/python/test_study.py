@@ -146,6 +146,7 @@ class Study(unittest.TestCase):
         study = {"factors": {"x": {"low": 0, "high": 4, "type": "integer"}}, "responses": {"y": {"goal": "maximize"}}}
         doetune.search(study, self.directory, budget=8)
         doetune.search({**study, "responses": {"y": {"goal": "minimize"}}}, self.directory)  # goals may change
+        self.assertIn('"minimize"', (self.directory / "study.yaml").read_text())
         with self.assertRaisesRegex(doetune.StudyError, "factors.x"):
             doetune.search({**study, "factors": {"x": {"low": 0, "high": 5, "type": "integer"}}}, self.directory)
         with self.assertRaisesRegex(doetune.StudyError, "responses.z"):

@@ -42,6 +42,13 @@ TEST_CASE("An edited study file beside the directory is reported, as it is not r
   write_original(file, std::string("# a comment\n") + kOriginal);
   CHECK_FALSE(study::edited_original(directory));
 
+  SECTION("unless only its layout is another") {
+    std::string text = kOriginal;
+    text.replace(text.find("{low: 1, high: 9}"), 17, "\n    high: 9.0\n    low: 1");
+    write_original(file, text);
+    CHECK_FALSE(study::edited_original(directory));
+    CHECK(study::edited_keys(directory, study::load_study(file)).empty());
+  }
   SECTION("with the command that takes a goal up") {
     std::string text = kOriginal;
     text.replace(text.find("{unit: s}"), 9, "{unit: s, goal: minimize}");

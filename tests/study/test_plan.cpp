@@ -16,7 +16,9 @@
 #include "study/directory/directory.h"
 #include "study/directory/import.h"
 #include "study/directory/journal.h"
+#include "study/directory/patience.h"
 #include "study/directory/results.h"
+#include "study/directory/tell.h"
 #include "study/tables/csv.h"
 #include "study/tables/table_file.h"
 #include "tests/temporary_directory.h"
@@ -289,6 +291,26 @@ TEST_CASE("One writer at a time", "[study][directory]") {
         Catch::Contains("in use by another doetune (process " + std::to_string(getpid())));
   }
   CHECK_NOTHROW(study::DirectoryLock(directory.path));
+}
+
+TEST_CASE("A run that is told while others are added is told again", "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const study::Study study = fccd_study();
+  const auto opened =
+      study::create_directory(temporary.path() / "fccd", study, study::make_plan(study), false);
+  study::ToldRun told{1, study::RunStatus::kFailed, "no GPU", {}};
+  CHECK(study::tell_run(opened, told));
+  study::StudyDirectory other = opened;
+  study::Plan more = other.plan;
+  study::append_run(more, doe::PointType::kProposed, more.runs.front().settings);
+  study::extend_directory(other, more);
+  told.reason = "no memory";
+  CHECK_THROWS_AS(study::tell_run(opened, told), study::DirectoryInUse);
+  int calls = 0;
+  CHECK(study::when_free([&] {
+    return study::tell_run(++calls == 1 ? opened : study::open_directory(opened.path), told);
+  }));
+  CHECK(calls == 2);
 }
 
 TEST_CASE("A lock that lost its file holds all the same, and makes the file again",

@@ -1,0 +1,29 @@
+// Waits for other processes that write in a study directory.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+#include "study/directory/directory.h"
+
+namespace doetune::study {
+
+constexpr std::chrono::seconds kPatience{5};  ///< others hold the lock for some milliseconds
+
+/// What `step` returns, which opens the directory and changes it: called again for as long as it
+/// throws DirectoryInUse, up to kPatience.
+template <typename Step>
+auto when_free(const Step& step) {
+  constexpr std::chrono::milliseconds kPause{20};
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (true) {
+    try {
+      return step();
+    } catch (const DirectoryInUse&) {
+      if (std::chrono::steady_clock::now() > until) throw;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace doetune::study
