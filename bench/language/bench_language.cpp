@@ -36,10 +36,10 @@ std::vector<Generation> generate(ContinuousBatch& batch, const RequestKind& kind
                                  Times& times) {
   for (int number = 0; number < count; ++number) batch.add(make_request(kind, number));
   std::vector<Generation> all;
-  times.first_tokens_s += batch.step().seconds;
+  times.first_tokens_s += batch.step().seconds();
   while (batch.size() > 0) {
     Step step = batch.step();
-    times.other_tokens_s += step.seconds;
+    times.other_tokens_s += step.seconds();
     for (Generation& each : step.finished) all.push_back(std::move(each));
   }
   std::ranges::sort(all, {}, [](const Generation& each) { return each.request.number; });

@@ -48,6 +48,11 @@ void Measurement::add(double value, double now_s) {
   stopped_by_ = assess();
 }
 
+void Measurement::look_at_deadline(double now_s) {
+  if (stopped_by_ || values_.empty() || !rule_.deadline_s || now_s <= *rule_.deadline_s) return;
+  stopped_by_ = StoppedBy::kTimeLimit;
+}
+
 std::optional<bool> Measurement::steady() const {
   const auto assessed = detector_.assess();
   if (!assessed) return std::nullopt;

@@ -56,6 +56,9 @@ class Measurement {
   /// Adds the next value, finite, completed at `now_s`.
   void add(double value, double now_s);
 
+  /// Stops the measurement if the deadline has passed without a further value; there must be one.
+  void look_at_deadline(double now_s);
+
   /// Why to stop; empty to continue.
   std::optional<StoppedBy> stopped_by() const { return stopped_by_; }
 

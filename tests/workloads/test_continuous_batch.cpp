@@ -1,9 +1,10 @@
 // Continuous batching with a decoder that only records its steps, and the cost of steps.
+#include <atomic>
 #include <catch2/catch.hpp>
-
 #include <map>
 #include <set>
 
+#include "base/clock.h"
 #include "workloads/language/continuous_batch.h"
 #include "workloads/language/decoder_weights.h"
 #include "workloads/language/generation_load.h"
@@ -62,6 +63,25 @@ class ConstantDecoder final : public Decoder {
   std::span<const float> logits(int) const override { return {}; }
   std::int64_t cache_bytes() const override { return 0; }
 };
+
+/// A step after the first ones lasts until it is let go.
+class StuckDecoder final : public Decoder {
+ public:
+  StuckDecoder(int steps, std::atomic<bool>& let_go) : left_(steps), let_go_(let_go) {}
+
+  void step(std::span<const Segment> segments, std::span<int> next) override {
+    if (left_-- <= 0) let_go_.wait(false);
+    ConstantDecoder().step(segments, next);
+  }
+  std::span<const float> logits(int) const override { return {}; }
+  std::int64_t cache_bytes() const override { return 0; }
+
+ private:
+  int left_;
+  std::atomic<bool>& let_go_;
+};
+
+bool any_room(const GenerationRequest&) { return true; }
 
 RequestKind kind_of(std::string_view prompt, std::string_view answer) {
   return {100, Lengths::parse("prompt", prompt), Lengths::parse("answer", answer), 3};
@@ -143,11 +163,48 @@ TEST_CASE("requests that end in the last step of the warm-up are not measured", 
     CHECK((measured[i].elapsed_s > 0) == (i % 3 == 0));
 }
 
+TEST_CASE("a measurement ends at its deadline, whether or not a request is answered", "[decoder]") {
+  std::atomic<bool> let_go = false;
+  std::vector<std::unique_ptr<Decoder>> decoders;
+  decoders.push_back(std::make_unique<StuckDecoder>(4, let_go));
+  RequestStream requests(kind_of("4", "2"), std::nullopt);
+  GenerationLoad load(std::move(decoders), {1, 16, 16, 1}, requests,
+                      [](const StepSize&) { return StepCost{}; }, {});
+  measurement::StoppingRule rule;
+  rule.min_count = 10;
+  rule.deadline_s = monotonic_s() + 0.2;
+  const auto measured = load.measure(rule);
+  CHECK(measured.values.size() == 2);
+  CHECK(measured.stopped_by == measurement::StoppedBy::kTimeLimit);
+  let_go = true;
+  let_go.notify_all();
+}
+
+TEST_CASE("time that is covered counts once", "[decoder]") {
+  CoveredTime covered;
+  CHECK(covered.add(1, 2) == 1);
+  CHECK(covered.add(5, 6) == 1);
+  CHECK(covered.add(0, 10) == 8);  // a long step, which ends last
+  CHECK(covered.add(3, 10) == 0);
+  CHECK(covered.add(9, 12) == 2);
+}
+
+TEST_CASE("an arrival that has no room here stays for other executors", "[decoder]") {
+  RequestStream stream(kind_of("5", "3"), 1e6);
+  std::optional<GenerationRequest> first;
+  while (!first) first = stream.next(any_room);
+  const auto none = [](const GenerationRequest&) { return false; };
+  for (int i = 0; i < 5; ++i) CHECK_FALSE(stream.next(none));
+  std::optional<GenerationRequest> second;
+  while (!second) second = stream.next(any_room);
+  CHECK(second->number == first->number + 1);
+}
+
 TEST_CASE("request n depends on the seed and n alone", "[decoder]") {
   const RequestKind kind = kind_of("5..50", "3");
   RequestStream stream(kind, std::nullopt);
   for (int n = 0; n < 5; ++n) {
-    const auto next = stream.next();
+    const auto next = stream.next(any_room);
     REQUIRE(next.has_value());
     CHECK(next->number == n);
     CHECK(next->prompt == make_request(kind, n).prompt);
@@ -159,7 +216,7 @@ TEST_CASE("with a rate, requests arrive in their order and none before its time"
   RequestStream stream(kind_of("5", "3"), 1e5);
   double before_s = 0;
   for (int n = 0; n < 50;) {
-    const auto next = stream.next();
+    const auto next = stream.next(any_room);
     if (!next) continue;
     CHECK(next->number == n++);
     CHECK(next->arrival_s > before_s);
@@ -206,20 +263,19 @@ TEST_CASE("responses are sums over requests and steps", "[decoder]") {
     one.inter_token_s = 0.05;
     one.output_tokens = 31;
     one.prompt_tokens = 69;
-    one.steps = {0.2, 0.05, 0.1, 2e8};
+    one.steps = {0.1, 0.05, 0.05, 2e8};
     measured.values.push_back(one);
   }
   measured.window = {0, 10};
   measured.stopped_by = measurement::StoppedBy::kMinTime;
-  const Result result = llm_result({measured}, 2, {std::int64_t{1} << 30, 1 << 29}, true, 1);
+  const Result result = llm_result({measured}, {std::int64_t{1} << 30, 1 << 29}, true, 1);
   const auto& responses = result.responses;
   CHECK(responses.at("output_tokens_per_second") == Approx(310));
   CHECK(responses.at("tokens_per_second") == Approx(1000));
   CHECK(responses.at("time_to_first_token_p90") == Approx(0.5));
   CHECK(responses.at("inter_token_latency") == Approx(0.05));
-  CHECK(responses.at("decode_bandwidth") == Approx(4));  // of two executors, 2 GB/s each
-  CHECK(responses.at("roofline_fraction") ==
-        Approx(0.5));  // at the same time: 0.1 s, 0.05 at the peak rates
+  CHECK(responses.at("decode_bandwidth") == Approx(4));
+  CHECK(responses.at("roofline_fraction") == Approx(0.5));
   CHECK(responses.at("weight_memory") == Approx(1));
   CHECK(responses.at("cache_memory") == Approx(0.5));
   for (const Response& response : llm_responses())  // none is missing without a reason

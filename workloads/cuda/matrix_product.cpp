@@ -14,7 +14,9 @@ constexpr int kMostAlgorithms = 8;
 void check(cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   const std::string what = std::string("cublasLt: ") + cublasLtGetStatusString(status);
-  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw CannotRun("not enough GPU memory: " + what);
+  // Kernels are loaded when they are first run, which also takes memory.
+  if (status == CUBLAS_STATUS_ALLOC_FAILED || cudaGetLastError() == cudaErrorMemoryAllocation)
+    throw CannotRun("not enough GPU memory: " + what);
   throw std::runtime_error(what);
 }
 

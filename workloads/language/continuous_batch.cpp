@@ -28,8 +28,8 @@ std::span<const int> ContinuousBatch::next_tokens(const Sequence& sequence, int 
 }
 
 Step ContinuousBatch::step() {
-  const double began_s = monotonic_s();
   Step step;
+  step.begin_s = monotonic_s();
   std::vector<Segment> segments;
   std::vector<Sequence*> active;
   int chunk = limits_.prefill_chunk;
@@ -50,8 +50,7 @@ Step ContinuousBatch::step() {
 
   std::vector<int> next(segments.size());
   decoder_.step(segments, next);
-  const double now_s = monotonic_s();
-  step.seconds = now_s - began_s;
+  const double now_s = step.end_s = monotonic_s();
   for (std::size_t i = 0; i < active.size(); ++i) {
     active[i]->cached += static_cast<int>(segments[i].tokens.size());
     if (!segments[i].predict) continue;

@@ -44,7 +44,8 @@ constexpr int blocks_for(int tokens, int block_size) {
 
 struct Step {
   StepSize size;
-  double seconds = 0;
+  double begin_s = 0, end_s = 0;  ///< seconds of the steady clock
+  double seconds() const { return end_s - begin_s; }
   std::vector<Generation> finished;
 };
 

@@ -62,15 +62,7 @@ void GenerationLoad::run(Decoder& decoder) {
   ContinuousBatch batch(decoder, limits_);
   std::deque<GenerationRequest> waiting;
   while (!stop_) {
-    while (batch.size() + std::ssize(waiting) < limits_.sequences) {
-      std::optional<GenerationRequest> next = requests_.next();
-      if (!next) break;
-      waiting.push_back(std::move(*next));
-    }
-    while (!waiting.empty() && batch.has_room(waiting.front())) {
-      batch.add(std::move(waiting.front()));
-      waiting.pop_front();
-    }
+    fill(batch, waiting);
     if (batch.size() == 0)
       std::this_thread::sleep_for(kPoll);
     else
@@ -78,11 +70,29 @@ void GenerationLoad::run(Decoder& decoder) {
   }
 }
 
+void GenerationLoad::fill(ContinuousBatch& batch, std::deque<GenerationRequest>& waiting) {
+  const auto has_room = [&](const GenerationRequest& request) { return batch.has_room(request); };
+  const auto add_waiting = [&] {
+    while (!waiting.empty() && has_room(waiting.front())) {
+      batch.add(std::move(waiting.front()));
+      waiting.pop_front();
+    }
+  };
+  add_waiting();
+  while (batch.size() + std::ssize(waiting) < limits_.sequences) {
+    std::optional<GenerationRequest> next = requests_.next(has_room);
+    if (!next) break;
+    waiting.push_back(std::move(*next));
+    add_waiting();
+  }
+}
+
 void GenerationLoad::report(const Step& step) {
   const StepCost cost = cost_(step.size);
   const bool decodes = step.size.prompt_tokens == 0;
   const std::scoped_lock lock(mutex_);
-  steps_ += {step.seconds, cost.roofline_s, decodes ? step.seconds : 0, decodes ? cost.bytes : 0};
+  steps_ += {busy_.add(step.begin_s, step.end_s), cost.roofline_s,
+             decodes ? decoding_.add(step.begin_s, step.end_s) : 0, decodes ? cost.bytes : 0};
   for (const Generation& generation : step.finished) {
     Generated one{answered(generation), static_cast<int>(generation.request.prompt.size()),
                   std::exchange(steps_, {})};
@@ -107,7 +117,10 @@ GenerationMeasurement GenerationLoad::measure(const measurement::StoppingRule& r
     if (fetched_.empty()) {
       fetched_ = fetch();
       std::ranges::reverse(fetched_);
-      if (fetched_.empty()) std::this_thread::sleep_for(kPoll);
+      if (fetched_.empty()) {
+        latencies.look_at_deadline(monotonic_s());
+        std::this_thread::sleep_for(kPoll);
+      }
       continue;
     }
     // Requests that end in the same step are measured together: those of the warm-up's last step

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -10,16 +11,17 @@
 #include <vector>
 
 #include "workloads/language/continuous_batch.h"
+#include "workloads/language/covered_time.h"
 #include "workloads/language/request_stream.h"
 #include "workloads/timing/answered.h"
 
 namespace doetune::workloads {
 
-/// Sums over the steps of all executors.
+/// Of the steps of all executors.
 struct StepTotals {
-  double busy_s = 0;        ///< duration of the steps
-  double roofline_s = 0;    ///< what they take at the peak rates
-  double decode_s = 0;      ///< duration of those without tokens of prompts
+  double busy_s = 0;        ///< in which at least one step is under way
+  double roofline_s = 0;    ///< what the steps take at the peak rates, together
+  double decode_s = 0;      ///< in which one without tokens of prompts is
   double decode_bytes = 0;  ///< of weights and cache, in those
 
   StepTotals& operator+=(const StepTotals& other);
@@ -46,12 +48,13 @@ class GenerationLoad {
   GenerationLoad& operator=(const GenerationLoad&) = delete;
 
   /// Measures until the rule is met by the latencies of answered requests, in the order of their
-  /// ends; requests that end together belong to the same measurement. Throws what an executor
-  /// threw.
+  /// ends; requests that end together belong to the same measurement. Ends at the rule's deadline,
+  /// too, if a request has been answered. Throws what an executor threw.
   GenerationMeasurement measure(const measurement::StoppingRule& rule);
 
  private:
   void run(Decoder& decoder);
+  void fill(ContinuousBatch& batch, std::deque<GenerationRequest>& waiting);
   void report(const Step& step);
   std::vector<Generated> fetch();
 
@@ -63,6 +66,7 @@ class GenerationLoad {
   std::mutex mutex_;  // of the following
   std::vector<Generated> finished_;
   StepTotals steps_;  // since the last request that was finished
+  CoveredTime busy_, decoding_;
   double last_end_s_;
   std::exception_ptr error_;
 

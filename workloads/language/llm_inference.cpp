@@ -216,7 +216,7 @@ Result run_llm_inference(const Request& request) {
   };
   GenerationLoad load(std::move(decoders), limits, requests, cost, assigned_cpus(request.cpus));
   const auto measured = measure_after_warmup(load, rule, in.number("warmup"), request.repeats);
-  Result result = llm_result(measured, executors, memory, peak_rates.has_value(), request.repeats);
+  Result result = llm_result(measured, memory, peak_rates.has_value(), request.repeats);
   add_peak_rate_notes(peak_rates, result);
   result.notes["engine"] = model->description();
   result.notes["parameters"] = weight_count(shape);

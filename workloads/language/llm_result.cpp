@@ -13,20 +13,16 @@ double decode_s(const Generated& request) { return request.steps.decode_s; }
 double busy_s(const Generated& request) { return request.steps.busy_s; }
 double roofline_s(const Generated& request) { return request.steps.roofline_s; }
 
-/// Executors work at the same time, so their rates add up.
-std::vector<Ratio<Generated>> ratios(int executors, bool has_roofline) {
+std::vector<Ratio<Generated>> ratios(bool has_roofline) {
   std::vector<Ratio<Generated>> all;
   for (Ratio<Answered>& ratio : answered_ratios())
     all.push_back({ratio.name, ratio.above, ratio.below});
   all.push_back({kAllTokens,
                  [](const Generated& one) { return one.prompt_tokens + one.output_tokens; },
                  [](const Generated& one) { return one.elapsed_s; }});
-  all.push_back({kBandwidth,
-                 [=](const Generated& one) { return executors * one.steps.decode_bytes / kGiga; },
-                 decode_s});
-  if (has_roofline)
-    all.push_back(
-        {kRoofline, [=](const Generated& one) { return executors * roofline_s(one); }, busy_s});
+  all.push_back(
+      {kBandwidth, [](const Generated& one) { return one.steps.decode_bytes / kGiga; }, decode_s});
+  if (has_roofline) all.push_back({kRoofline, roofline_s, busy_s});
   return all;
 }
 
@@ -46,9 +42,9 @@ std::vector<Response> llm_responses() {
   return all;
 }
 
-Result llm_result(const std::vector<GenerationMeasurement>& measured, int executors,
-                  const LlmMemory& memory, bool has_roofline, int wanted) {
-  Result result = ratio_result(measured, ratios(executors, has_roofline), wanted);
+Result llm_result(const std::vector<GenerationMeasurement>& measured, const LlmMemory& memory,
+                  bool has_roofline, int wanted) {
+  Result result = ratio_result(measured, ratios(has_roofline), wanted);
   std::vector<std::vector<Answered>> requests;
   for (const GenerationMeasurement& one : measured)
     requests.emplace_back(one.values.begin(), one.values.end());

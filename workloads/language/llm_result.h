@@ -21,7 +21,7 @@ struct LlmMemory {
 /// Responses are means of the measurements, of which there is at least one, each of at least one
 /// request (`wanted` were asked for). Rates are sums over the time between the ends of the first
 /// and the last request.
-Result llm_result(const std::vector<GenerationMeasurement>& measured, int executors,
-                  const LlmMemory& memory, bool has_roofline, int wanted);
+Result llm_result(const std::vector<GenerationMeasurement>& measured, const LlmMemory& memory,
+                  bool has_roofline, int wanted);
 
 }  // namespace doetune::workloads

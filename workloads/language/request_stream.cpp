@@ -1,5 +1,7 @@
 #include "workloads/language/request_stream.h"
 
+#include <utility>
+
 #include "base/clock.h"
 #include "base/random.h"
 
@@ -25,20 +27,20 @@ GenerationRequest make_request(const RequestKind& kind, std::int64_t number) {
 RequestStream::RequestStream(const RequestKind& kind, std::optional<double> rate) : kind_(kind) {
   if (!rate) return;
   arrivals_.emplace(*rate, monotonic_s(), kind.seed, kArrivals);
-  next_arrival_s_ = arrivals_->next();
+  coming_ = arriving();
 }
 
-std::optional<GenerationRequest> RequestStream::next() {
-  const std::scoped_lock lock(mutex_);
-  const double now_s = monotonic_s();
-  if (arrivals_ && next_arrival_s_ > now_s) return std::nullopt;
+GenerationRequest RequestStream::arriving() {
   GenerationRequest request = make_request(kind_, number_++);
-  request.arrival_s = now_s;
-  if (arrivals_) {
-    request.arrival_s = next_arrival_s_;
-    next_arrival_s_ = arrivals_->next();
-  }
+  request.arrival_s = arrivals_ ? arrivals_->next() : monotonic_s();
   return request;
+}
+
+std::optional<GenerationRequest> RequestStream::next(const HasRoom& has_room) {
+  const std::scoped_lock lock(mutex_);
+  if (!arrivals_) return arriving();
+  if (coming_.arrival_s > monotonic_s() || !has_room(coming_)) return std::nullopt;
+  return std::exchange(coming_, arriving());
 }
 
 }  // namespace doetune::workloads

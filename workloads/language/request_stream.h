@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -28,14 +29,19 @@ class RequestStream {
   /// whenever it is asked for.
   RequestStream(const RequestKind& kind, std::optional<double> rate);
 
-  /// The next request, if it has arrived by now.
-  std::optional<GenerationRequest> next();
+  using HasRoom = std::function<bool(const GenerationRequest&)>;
+
+  /// The next request, if it has arrived by now. With a rate it stays where there is no room for
+  /// it: other executors may have some.
+  std::optional<GenerationRequest> next(const HasRoom& has_room);
 
  private:
+  GenerationRequest arriving();
+
   std::mutex mutex_;
   RequestKind kind_;
   std::optional<PoissonArrivals> arrivals_;
-  double next_arrival_s_ = 0;
+  GenerationRequest coming_;  // the next arrival
   std::int64_t number_ = 0;
 };
 
