@@ -53,6 +53,13 @@ class Streams(unittest.TestCase):
             time.sleep(0.1)
         self.assertEqual(left(), [])
 
+    def wait_for_micro_batch(self, number, process):
+        until = time.monotonic() + 120
+        while not any(self.folder.glob(f"spark-*/checkpoint/commits/{number}")):
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+
     def check_nothing_is_left(self, program=None):
         self.check_nothing_runs(program)
         self.assertEqual(list(self.folder.glob("spark-*")), [])
@@ -65,13 +72,6 @@ class OwnApplication(Streams):
         return subprocess.Popen([WORKLOADS / program, *arguments({**SETTINGS, **changes})], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment,
                                 start_new_session=True)
-
-    def wait_for_micro_batch(self, number, process):
-        until = time.monotonic() + 120
-        while not any(self.folder.glob(f"spark-*/checkpoint/commits/{number}")):
-            self.assertIsNone(process.poll())
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.1)
 
     @staticmethod
     def executors_at_work(program):
@@ -169,14 +169,21 @@ class ServedApplication(Streams):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.3)
 
-    def stream(self, port, **changes):
-        """A stream of the application at the port, as `doetune run` asks for it."""
+    def read(self, port, **changes):
+        """The process that reads a stream of the application at the port, as `doetune run` starts it."""
         request = {"settings": {**SETTINGS, **changes}, "server": {"host": "127.0.0.1", "port": port}}
         paths = {f"DOETUNE_{name}": str(self.folder / f"{name.lower()}.json") for name in ("REQUEST", "RESULT")}
         pathlib.Path(paths["DOETUNE_REQUEST"]).write_text(json.dumps(request))
-        done = subprocess.run([WORKLOADS / "spark-stream-inference"], text=True, capture_output=True,
-                              env={**self.environment, **paths}, timeout=200)
-        return done, pathlib.Path(paths["DOETUNE_RESULT"])
+        reader = subprocess.Popen([WORKLOADS / "spark-stream-inference"], text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, env={**self.environment, **paths})
+        self.addCleanup(reader.kill)
+        return reader
+
+    def stream(self, port, **changes):
+        """The exit code of a stream of the application at the port, its messages, and its result."""
+        reader = self.read(port, **changes)
+        _, errors = reader.communicate(timeout=200)
+        return reader.returncode, errors, self.folder / "result.json"
 
     def test_one_application_serves_one_stream_after_another(self):
         server, port = self.serve(executors=2)
@@ -187,19 +194,27 @@ class ServedApplication(Streams):
             if os.geteuid() == 0:
                 self.assertNotIn("error", self.ask(port, user=65534).stdout)
         with self.subTest("settings that cannot run are infeasible"):
-            done, _ = self.stream(port, precision="fp16")
-            self.assertEqual(done.returncode, 77, done.stderr)
-            self.assertIn("fp16", done.stderr.splitlines()[-1])
+            code, errors, _ = self.stream(port, precision="fp16")
+            self.assertEqual(code, 77, errors)
+            self.assertIn("fp16", errors.splitlines()[-1])
         with self.subTest("micro-batches that come too fast wait or are dropped"):
             # Spark cannot end one in a twentieth of a second.
-            done, result = self.stream(port, arrival="realtime", interval=0.05, channels=40, batches=10, queue_limit=1)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            code, errors, result = self.stream(port, arrival="realtime", interval=0.05, channels=40, batches=10, queue_limit=1)
+            self.assertEqual(code, 0, errors)
             responses = json.loads(result.read_text())["responses"]
             self.assertGreater(responses["scheduling_delay"], 0)
             self.assertGreater(responses["dropped_share"], 0)
             # At most one interval, and the micro-batch that was with Spark when it became ready.
             self.assertLess(responses["scheduling_delay"], 0.2 + 2 * responses["processing_time"])
-        self.assertEqual(list(self.folder.glob("spark-*")), [])
+        with self.subTest("a stream whose reader is killed leaves nothing behind"):
+            reader = self.read(port, batches=100000)
+            self.wait_for_micro_batch(8, reader)
+            reader.kill()
+            reader.communicate()
+            until = time.monotonic() + 120
+            while any(self.folder.glob("spark-*")) and time.monotonic() < until:
+                time.sleep(0.1)
+            self.assertEqual(list(self.folder.glob("spark-*")), [])
         server.terminate()
         server.wait(60)
         self.check_nothing_runs(server)

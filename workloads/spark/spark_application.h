@@ -20,13 +20,14 @@ namespace doetune::workloads {
 ///                the stream
 ///   {"error", "infeasible"}: why the stream has ended
 ///
-/// `folder` is on a file system that driver and executors share. When a micro-batch is ready, one
-/// of the folders in `coming` is replaced atomically by one with the coded frames of each
-/// executor's share (coded_share.h). These folders stay: Spark may list them at any time, and a
-/// query ends where one that it found in `coming` is gone when it opens it. Structured Streaming's
-/// file source finds them; each task analyses one share by `library`, in its Python worker, which
-/// keeps the network, and Spark's file sink writes the boxes to `detections`. At most two
-/// micro-batches are with Spark: one that is processed, and one that waits.
+/// `folder` is on a file system that driver and executors share. An application that listens
+/// removes it after the stream. When a micro-batch is ready, one of the folders in `coming` is
+/// replaced atomically by one with the coded frames of each executor's share (coded_share.h). These
+/// folders stay: Spark may list them at any time, and a query ends where one that it found in
+/// `coming` is gone when it opens it. Structured Streaming's file source finds them; each task
+/// analyses one share by `library`, in its Python worker, which keeps the network, and Spark's file
+/// sink writes the boxes to `detections`. At most two micro-batches are with Spark: one that is
+/// processed, and one that waits.
 inline constexpr std::string_view kStreamApplication = R"python(
 import calendar
 import ctypes
@@ -46,6 +47,7 @@ from pyspark.sql.streaming import StreamingQueryListener
 SLOTS = 4     # folders of micro-batches, more than are with Spark at a time
 PREPARED = 3  # micro-batches that load the networks
 EMPTY = 4     # micro-batches without images; the first one is not counted
+END = 60      # seconds that the tasks of a query which was stopped may take
 LOOKS = 5     # at the table of connections, which is read in parts while others come and go
 BOX = "struct<channel:long,frame:long,class_index:int,confidence:float,x:float,y:float,width:float,height:float>"
 TIMES = ("decode_s", "resize_s", "infer_s", "boxes_s", "elapsed_s")
@@ -257,11 +259,18 @@ class Stream:
                               "phases_ms": dict(progress.durationMs), **work.asDict()})
 
     def end(self):
+        """Stops the query, and waits for its tasks: what they still write would make the folder again."""
         try:
             self.query.stop()
             self.spark.streams.removeListener(self.progress)
         except Exception as error:  # of a query that has failed
             print(sentence(error), file=sys.stderr)
+        tracker, until = self.spark.sparkContext._jsc.sc().statusTracker(), time.time() + END
+        while any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()) and time.time() < until:
+            time.sleep(0.05)
+
+    def remove(self):
+        shutil.rmtree(self.asked["folder"], ignore_errors=True)
 
 
 def say(connection, message):
@@ -285,8 +294,8 @@ def is_own(connection):
     return False
 
 
-def serve(spark, connection):
-    """One stream, until the other side closes the connection."""
+def serve(spark, connection, remove=False):
+    """One stream, until the other side closes the connection, and if it is asked for the end of its folder."""
     stream = None
     try:
         connection.settimeout(60)
@@ -309,6 +318,8 @@ def serve(spark, connection):
     finally:
         if stream:
             stream.end()
+            if remove:
+                stream.remove()
         connection.close()
 
 
@@ -325,7 +336,7 @@ def main():
             while True:
                 connection = server.accept()[0]
                 if is_own(connection):
-                    serve(spark, connection)
+                    serve(spark, connection, remove=True)  # the other side may be killed, or not wait
                 connection.close()
 
 
