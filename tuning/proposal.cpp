@@ -18,31 +18,47 @@
 namespace doetune::tuning {
 namespace {
 
-constexpr std::size_t kCoarse = 6'000;    ///< of a grid, where there are more settings than that
-constexpr Eigen::Index kFinalists = 200;  ///< of the candidates, for which parameters are drawn
-
-/// Candidates near the best runs, where there are more settings than candidates.
+/// Where there are more usable settings than candidates: points of a grid, others at random, and
+/// others near the best runs.
+constexpr std::size_t kCoarse = 1'000;
+constexpr int kAnywhere = 4'000;
 constexpr std::size_t kBestRuns = 4;
 constexpr int kNearEach = 500;
-constexpr double kNear = 0.2;  ///< standard deviation of their distance, coded
+constexpr double kNear = 0.2, kVeryNear = 0.03;  ///< standard deviations of their distance, coded
+constexpr std::size_t kMoved = 3;                ///< factors that move on average, at most
 
-/// Below this gain the predictive standard deviations are inflated, to force exploration.
+/// The best of these are improved one factor, and then two factors at a time.
+constexpr Eigen::Index kImproved = 3;
+constexpr long kEvaluations = 1'000;  ///< for each of them
+
+constexpr Eigen::Index kFinalists = 200;  ///< of the candidates, for which parameters are drawn
+
+/// Below this gain the predictive standard deviations are inflated, to force exploration: every
+/// other time, since of many factors it would try one corner after another (bench/tuning).
 constexpr double kSmallGain = 0.01, kInflation = 3;
 
 using Mask = Eigen::Array<bool, Eigen::Dynamic, 1>;  ///< of candidates
 
-/// Settings near others: each factor moves with probability 1/2.
+Settings anywhere(const std::vector<Settings>& choices, RandomStream& random) {
+  Settings settings;
+  for (const Settings& choice : choices) settings.push_back(choice[random.below(choice.size())]);
+  return settings;
+}
+
+/// Settings near others: each factor moves with probability 1/2, or less if there are many.
 Settings near_settings(const std::vector<doe::Factor>& factors, const Settings& settings,
                        RandomStream& random) {
   Settings near = settings;
+  const double deviation = random.below(2) == 0 ? kNear : kVeryNear;
+  const std::size_t of = std::max(2 * kMoved, factors.size());
   for (std::size_t f = 0; f < factors.size(); ++f) {
-    if (random.below(2) == 0) continue;
+    if (random.below(of) >= kMoved) continue;
     if (factors[f].is_categorical()) {
       near[f] = static_cast<double>(random.below(factors[f].level_names.size()));
       continue;
     }
     const double moved =
-        factors[f].to_coded(settings[f]) + kNear * surfaces::normal_draw(random.uniform());
+        factors[f].to_coded(settings[f]) + deviation * surfaces::normal_draw(random.uniform());
     near[f] = factors[f].snap(factors[f].to_natural(std::clamp(moved, -1.0, 1.0)));
   }
   return near;
@@ -65,45 +81,49 @@ std::vector<Settings> best_runs(const Problem& problem, const std::vector<Observ
   return best;
 }
 
-/// Adds allowed settings near the best runs to points that are only some of all.
-void add_near_best(const Problem& problem, const std::vector<Observation>& so_far,
-                   surfaces::Block& points) {
-  RandomStream random(problem.seed, so_far.size());
-  std::vector<Settings> near;
-  for (const Settings& best : best_runs(problem, so_far)) {
-    for (int i = 0; i < kNearEach; ++i) {
-      Settings settings = near_settings(problem.factors, best, random);
-      if (problem.region.allows(settings)) near.push_back(std::move(settings));
-    }
-  }
+void append(const std::vector<doe::Factor>& factors, const std::vector<Settings>& more,
+            surfaces::Block& points) {
   const Eigen::Index before = points.size();
-  points.natural.conservativeResize(before + static_cast<Eigen::Index>(near.size()),
+  points.natural.conservativeResize(before + static_cast<Eigen::Index>(more.size()),
                                     Eigen::NoChange);
   points.coded.conservativeResize(points.natural.rows(), Eigen::NoChange);
-  for (std::size_t i = 0; i < near.size(); ++i) {
+  for (std::size_t i = 0; i < more.size(); ++i) {
     const Eigen::Index row = before + static_cast<Eigen::Index>(i);
     points.natural.row(row) =
-        Eigen::RowVectorXd::Map(near[i].data(), static_cast<Eigen::Index>(near[i].size()));
-    points.coded.row(row) = doe::coded_point(problem.factors, near[i]).transpose();
+        Eigen::RowVectorXd::Map(more[i].data(), static_cast<Eigen::Index>(more[i].size()));
+    points.coded.row(row) = doe::coded_point(factors, more[i]).transpose();
   }
 }
 
-/// Usable settings, all of them where they are not too many, less those that could not run.
-surfaces::Block candidates_of(const Problem& problem, const std::vector<Observation>& so_far) {
+/// Without what could not run.
+doe::Region open_region(const Problem& problem, const std::vector<Observation>& so_far) {
   doe::Region region = problem.region;
   for (const Observation& observation : so_far) {
     if (!observation.completed) region = region.without(observation.settings);
   }
-  if (!problem.only.empty()) {
-    return surfaces::SettingsSearch(problem.factors, region, problem.only).all_points();
-  }
-  const surfaces::SettingsSearch search(problem.factors, region, {}, kMaxCandidates, kCoarse);
+  return region;
+}
+
+surfaces::SettingsSearch search_in(const doe::Region& region, const Problem& problem) {
+  if (!problem.only.empty()) return {problem.factors, region, problem.only};
+  return {problem.factors, region, {}, kMaxCandidates, kCoarse};
+}
+
+/// The points of the search, and others at random where these are not all.
+surfaces::Block candidates_of(const surfaces::SettingsSearch& search, const doe::Region& region,
+                              const Problem& problem, const std::vector<Observation>& so_far) {
   surfaces::Block points = search.all_points();
-  if (!search.is_exhaustive()) {
-    Problem open = problem;
-    open.region = region;
-    add_near_best(open, so_far, points);
+  if (search.is_exhaustive()) return points;
+  RandomStream random(problem.seed, so_far.size());
+  std::vector<Settings> more;
+  for (int i = 0; i < kAnywhere; ++i) more.push_back(anywhere(search.choices(), random));
+  for (const Settings& best : best_runs(problem, so_far)) {
+    for (int i = 0; i < kNearEach; ++i) {
+      more.push_back(near_settings(problem.factors, best, random));
+    }
   }
+  std::erase_if(more, [&](const Settings& settings) { return !region.allows(settings); });
+  append(problem.factors, more, points);
   return points;
 }
 
@@ -142,14 +162,41 @@ class Proposer {
   }
 
   std::optional<Proposal> next() {
-    const surfaces::Block candidates = candidates_of(problem_, so_far_);
+    const doe::Region region = open_region(problem_, so_far_);
+    const surfaces::SettingsSearch search = search_in(region, problem_);
+    surfaces::Block candidates = candidates_of(search, region, problem_, so_far_);
     if (candidates.size() == 0) return std::nullopt;
+    if (!search.is_exhaustive() && models().has_models()) add_improved(search, candidates);
     const Eigen::VectorXd costs =
         RunCosts(problem_, so_far_).of(candidates, problem_.cost.in_place);
     return models().has_models() ? most_improving(candidates, costs) : exploring(candidates, costs);
   }
 
  private:
+  /// Adds what the best candidates become by moves that a run is worth more after.
+  void add_improved(const surfaces::SettingsSearch& search, surfaces::Block& candidates) {
+    const Utility utility(problem_, so_far_);
+    const auto at = [&](const Eigen::MatrixXd& coded) {
+      return Acquisition(problem_, models(), utility, coded, Draws::kLikeliest);
+    };
+    const auto best = at(models().completed()).incumbent();
+    const Eigen::VectorXd worth = at(candidates.coded).worth(best, 1);
+    std::vector<Settings> improved;
+    for (const Eigen::Index start : highest(worth, kImproved)) {
+      double most = worth[start];
+      const auto choose = [&](const surfaces::Block& trials) -> std::optional<Eigen::Index> {
+        Eigen::Index i = 0;
+        const double highest = at(trials.coded).worth(best, 1).maxCoeff(&i);
+        if (highest <= most) return std::nullopt;
+        most = highest;
+        return i;
+      };
+      long evaluations = kEvaluations;
+      improved.push_back(search.improved(candidates.settings(start), choose, evaluations));
+    }
+    append(problem_.factors, improved, candidates);
+  }
+
   const SurrogateModels& models() {
     if (!models_) models_.emplace(problem_, so_far_);
     return *models_;
@@ -237,6 +284,7 @@ class Proposer {
     const Proposal proposal = chosen(1, any);
     if (!proposal.gain || *proposal.gain >= kSmallGain) return proposal;
     const Mask untried = with_untried_levels(candidates);
+    if (!untried.any() && so_far_.size() % 2 == 1) return proposal;
     Proposal exploring = chosen(kInflation, untried.any() ? untried : any);
     exploring.gain = proposal.gain;
     exploring.untried = untried.any();

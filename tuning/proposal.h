@@ -17,9 +17,9 @@ struct Proposal {
   /// of completing and of meeting the limits: Utility::relative. Empty while no run meets the
   /// limits: then the settings that most probably do are proposed; and before the runs support
   /// models: then settings far from all runs. A gain below 1 % is the largest there is, whatever
-  /// runs cost: the settings are then those of the largest with predictive standard deviations
-  /// inflated threefold; among settings with a level of a categorical factor that no run
-  /// has had, as long as there are any.
+  /// runs cost: the settings are then, every other time, those of the largest with predictive
+  /// standard deviations inflated threefold; each time among settings with a level of a categorical
+  /// factor that no run has had, as long as there are any.
   std::optional<double> gain;
   double completes = 1;     ///< the probability that the run completes
   double meets_limits = 1;  ///< the probability that the means there meet all limits

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <set>
+#include <string>
 
 #include "base/random.h"
 #include "tests/tuning/systems.h"
@@ -296,6 +298,35 @@ TEST_CASE("among more settings than can be listed a search looks around its best
   for (const Settings& settings : start(problem, 10)) run(settings);
   while (so_far.size() < 24) run(next_runs(problem, so_far).front().settings);
   CHECK(best > 99);
+}
+
+TEST_CASE("a search among eight continuous factors comes near the top in 45 runs") {
+  Problem problem;
+  for (int f = 0; f < 8; ++f) {
+    doe::Factor factor;
+    factor.name = std::string(1, static_cast<char>('a' + f));
+    factor.low = 0;
+    problem.factors.push_back(factor);
+  }
+  problem.region = doe::Region(problem.factors, {}, {});
+  problem.objectives = {objective("y", doe::GoalType::kMaximize)};
+  problem.infeasible_when.resize(8);
+  const auto missing = [](const Settings& settings) {
+    double sum = 0;
+    for (std::size_t f = 0; f < 8; ++f) {
+      sum += static_cast<double>(f + 1) * std::pow(settings[f] - 0.37, 2);
+    }
+    return sum;
+  };
+  std::vector<Observation> so_far;
+  double least = 10;
+  const auto run = [&](const Settings& settings) {
+    so_far.push_back({settings, true, {{"y", 10 - missing(settings)}}});
+    least = std::min(least, missing(settings));
+  };
+  for (const Settings& settings : start(problem, start_size(problem, 100))) run(settings);
+  while (so_far.size() < 45) run(next_runs(problem, so_far).front().settings);
+  CHECK(least < 0.05);  // of 0 to 18; settings are multiples of 0.01
 }
 
 TEST_CASE("where noise decides between configurations, they are repeated") {
