@@ -1,5 +1,7 @@
 #include "tuning/replay.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -88,7 +90,7 @@ double worth_of(double value, double worst, double best) {
 }
 
 /// Whether a search among the usable settings of the factors finds every configuration of a table:
-/// all of them are usable, and either are candidates or too many to be.
+/// all of them are usable, and either are candidates or most of what is usable.
 bool is_found(const Problem& problem, const std::vector<Settings>& table) {
   double usable = 1;
   for (std::size_t f = 0; f < problem.factors.size(); ++f) {
@@ -98,7 +100,8 @@ bool is_found(const Problem& problem, const std::vector<Settings>& table) {
       if (!std::binary_search(choices.begin(), choices.end(), settings[f])) return false;
     }
   }
-  return usable <= kMaxCandidates || table.size() > kMaxCandidates;
+  const auto rows = static_cast<double>(table.size());
+  return usable <= kMaxCandidates || 2 * rows >= usable;
 }
 
 /// One search of one seed.
@@ -207,8 +210,11 @@ RecordedSystem::RecordedSystem(Problem problem, const std::vector<Observation>& 
     worst = std::min(worst, *value);
     best = std::max(best, *value);
   }
-  if (values.empty())
-    throw std::invalid_argument("no row of the table completes and meets the limits");
+  if (values.empty()) {
+    throw std::invalid_argument(fmt::format(
+        "no row of the table completes and meets the limits{}",
+        excluded_ > 0 ? fmt::format(" ({} are outside the constraints)", excluded_) : ""));
+  }
   for (const auto& [settings, value] : values) {
     (*rows_)[settings].worth = worth_of(value, worst, best);
   }

@@ -12,6 +12,7 @@
 #include "study/confirmation_runs.h"
 #include "study/directory/journal.h"
 #include "study/directory/original_file.h"
+#include "study/directory/patience.h"
 #include "tuning/start.h"
 #include "tuning/study_search.h"
 #include "tuning/utility.h"
@@ -116,6 +117,7 @@ std::optional<Validation> validation_of(const study::StudyDirectory& directory) 
 
 /// Adds runs to a confirmation that shows neither a gain nor none, where there should be more.
 void confirm_again(study::StudyDirectory& directory, const SearchLimits& limits) {
+  if (limits.front) return;
   const bool is_open = validation_of(directory) == Validation::kInconclusive;
   const int more = is_open ? more_confirmations(directory, limits) : 0;
   if (more > 0) plan_confirmation(directory, more);
@@ -160,9 +162,13 @@ ContinuedSearch continue_search(const std::filesystem::path& path, const study::
   ContinuedSearch search{study::open_directory(path), {}};
   auto keys = study::edited_keys(search.directory, study);
   if (keys.empty() || !is_latest) return search;
+  const bool is_about_goals = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
+    return key != "run" && key != "confirm";
+  });
+  // First, since whoever is interrupted between the two and calls again finds the study unedited.
+  if (is_about_goals) study::write_search_state(path, reopened(study::read_search_state(path)));
   study::edit_study(search.directory, study);
   search.edited = std::move(keys);
-  study::write_search_state(path, reopened(study::read_search_state(path)));
   return search;
 }
 
@@ -246,7 +252,7 @@ std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch
   }
   auto runs = planned(directory, proposed);
   state_.goes_on = false;
-  study::write_search_state(directory.path, state_);
+  study::when_free([&] { study::write_search_state(directory.path, state_); });
   return runs;
 }
 

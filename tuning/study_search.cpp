@@ -10,6 +10,7 @@
 #include "analysis/analysis.h"
 #include "analysis/failed_runs.h"
 #include "study/directory/journal.h"
+#include "study/directory/patience.h"
 #include "study/directory/results.h"
 #include "study/directory/tell.h"
 #include "study/error.h"
@@ -195,8 +196,11 @@ std::optional<ToldEnd> tell_progress(const study::StudyDirectory& directory, int
   const JudgeRun judge = judge_of(directory, records);
   auto end = judge ? judge(planned, latest) : std::nullopt;
   if (!end) return std::nullopt;
-  study::tell_run(directory,
-                  {run, study::RunStatus::kEndedEarly, end->reason, end->responses, end->bounds});
+  study::when_free([&] {  // again without the step, which is kept
+    return study::tell_run(
+        study::open_directory(directory.path),
+        {run, study::RunStatus::kEndedEarly, end->reason, end->responses, end->bounds});
+  });
   return ToldEnd{*std::move(end), true};
 }
 

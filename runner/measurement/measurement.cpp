@@ -49,8 +49,8 @@ void Measurement::add(double value, double now_s) {
 }
 
 void Measurement::look_at_deadline(double now_s) {
-  if (stopped_by_ || values_.empty() || !rule_.deadline_s || now_s <= *rule_.deadline_s) return;
-  stopped_by_ = StoppedBy::kTimeLimit;
+  if (stopped_by_ || !rule_.deadline_s || now_s <= *rule_.deadline_s) return;
+  if (!values_.empty() || rule_.may_be_empty) stopped_by_ = StoppedBy::kTimeLimit;
 }
 
 std::optional<bool> Measurement::steady() const {

@@ -21,6 +21,7 @@ struct StoppingRule {
   std::optional<double> max_s = {};      ///< maximum duration from the start, overrides the other
                                          ///< criteria
   std::optional<double> deadline_s = {};  ///< time that must not be passed
+  bool may_be_empty = false;              ///< look_at_deadline ends it without a value, too
 
   /// Whether the values decide how long to measure. Otherwise only the minimum time and count
   /// matter, all values are used, and steadiness is only reported.
@@ -56,7 +57,8 @@ class Measurement {
   /// Adds the next value, finite, completed at `now_s`.
   void add(double value, double now_s);
 
-  /// Stops the measurement if the deadline has passed without a further value; there must be one.
+  /// Stops the measurement if the deadline has passed without a further value. There must be one,
+  /// unless the rule says otherwise.
   void look_at_deadline(double now_s);
 
   /// Why to stop; empty to continue.

@@ -54,18 +54,25 @@ std::optional<fs::path> original_of(const StudyDirectory& directory) {
 /// Where the original leaves these open, a search chose what the directory has.
 constexpr std::array<std::string_view, 2> kChosen{"design", "fit"};
 
-bool same_scalar(const std::string& a, const std::string& b) {
+/// What programs are given as it is written: 8.0 is not 8 there.
+constexpr std::array<std::string_view, 2> kVerbatim{"command", "settings"};
+
+bool same_scalar(const std::string& a, const std::string& b, bool verbatim) {
   const auto number = parse_number(a), other = parse_number(b);
-  return a == b || (number && number == other);
+  return a == b || (!verbatim && number && number == other);
 }
 
 /// Apart from comments and layout.
-bool same_value(const YAML::Node& a, const YAML::Node& b) {
+bool same_value(const YAML::Node& a, const YAML::Node& b, bool verbatim) {
   if (!a || !b || a.Type() != b.Type() || a.size() != b.size()) return !a && !b;
-  if (a.IsScalar()) return same_scalar(a.Scalar(), b.Scalar());
-  if (a.IsSequence()) return std::equal(a.begin(), a.end(), b.begin(), same_value);
+  if (a.IsScalar()) return same_scalar(a.Scalar(), b.Scalar(), verbatim);
+  if (a.IsSequence()) {
+    return std::equal(a.begin(), a.end(), b.begin(), [&](const YAML::Node& one, const auto& other) {
+      return same_value(one, other, verbatim);
+    });
+  }
   return std::all_of(a.begin(), a.end(), [&](const auto& entry) {
-    return same_value(entry.second, b[entry.first.Scalar()]);
+    return same_value(entry.second, b[entry.first.Scalar()], verbatim);
   });
 }
 
@@ -78,7 +85,8 @@ std::vector<std::string> different_keys(const YAML::Node& original, const YAML::
   std::vector<std::string> different;
   for (const std::string& key : keys) {
     const bool is_open = !original[key] && is_among(kChosen, key);
-    if (!is_open && !same_value(original[key], read[key])) different.push_back(key);
+    if (is_open || same_value(original[key], read[key], is_among(kVerbatim, key))) continue;
+    different.push_back(key);
   }
   return different;
 }
@@ -186,8 +194,10 @@ std::vector<std::string> edited_keys(const StudyDirectory& directory, const Stud
   return keys;
 }
 
-void edit_study(StudyDirectory& directory, const Study& edited) {
-  edited_keys(directory, edited);
+namespace {
+
+/// The text of the edited study with what a search chose.
+std::string text_with_chosen(const StudyDirectory& directory, const Study& edited) {
   const YAML::Node given = YAML::Load(edited.text), read = YAML::Load(directory.study.text);
   std::string text = edited.text;
   for (const std::string_view chosen : kChosen) {
@@ -195,6 +205,29 @@ void edit_study(StudyDirectory& directory, const Study& edited) {
     if (!given[key] && read[key])
       add_key(text, key, in_flow_style(read[key]), "chosen by the search");
   }
+  return text;
+}
+
+/// Throws StudyError unless a directory opens with this text instead of its study.yaml.
+void check_opens(const StudyDirectory& directory, const Study& edited, const std::string& text) {
+  const Study study = parse_study(text, directory.path / "study.yaml");
+  for (const std::string_view chosen : kChosen) {
+    const std::string key(chosen);
+    if (study.locations.contains(key) || !directory.study.locations.contains(key)) continue;
+    throw StudyError(fmt::format("{}: {} cannot be added after the text; remove what follows it",
+                                 edited.file.string(), key));
+  }
+  const std::string csv = plan_csv(directory.study, directory.plan);
+  if (sheet_hash(study, csv) == sheet_hash(directory.study, csv)) return;
+  fail_different(directory, edited, "what a run executes");
+}
+
+}  // namespace
+
+void edit_study(StudyDirectory& directory, const Study& edited) {
+  edited_keys(directory, edited);
+  const std::string text = text_with_chosen(directory, edited);
+  check_opens(directory, edited, text);
   const DirectoryLock lock(directory.path);
   check_is_current(directory);
   write_file_durably(directory.path / "study.yaml", text);

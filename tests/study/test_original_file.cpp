@@ -119,3 +119,39 @@ TEST_CASE("An edited study file beside the directory is reported, as it is not r
     CHECK_FALSE(study::edited_original(directory));
   }
 }
+
+TEST_CASE("An edited study is written only where the directory opens with it",
+          "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const fs::path file = temporary.path() / "edited.yaml",
+                 read = temporary.path() / "fccd/study.yaml";
+  const auto edited = [&](const std::string& text) {
+    write_original(file, text);
+    return study::load_study(file);
+  };
+  const auto text_read = [&] { return study::open_directory(read.parent_path()).study.text; };
+  const std::string chosen = "fit: {surface: gaussian-process}\n", settings = "settings: {m: 8}\n";
+  const study::Study planned = edited(kOriginal + settings + chosen);
+  auto directory =
+      study::create_directory(read.parent_path(), planned, study::make_plan(planned), false);
+
+  std::string text = kOriginal + settings;
+  text.replace(text.find("{unit: s}"), 9, "{unit: s, goal: minimize}");
+  CHECK(study::edited_keys(directory, edited(text)) == std::vector<std::string>{"responses"});
+  study::edit_study(directory, edited(text));
+  CHECK(directory.study.responses.front().goal == doe::GoalType::kMinimize);
+  CHECK_THAT(text_read(), Catch::StartsWith(text) && Catch::Contains("gaussian-process"));
+
+  const std::string before = text_read();
+  CHECK_THROWS_WITH(
+      study::edit_study(directory, edited(kOriginal + std::string("settings: {m: 8.0}\n"))),
+      Catch::Contains("settings differs"));  // the program is given other arguments
+  CHECK_THROWS_WITH(
+      study::edit_study(directory,
+                        edited("{seed: 7, command: [/bin/true], settings: {m: 8}, factors: "
+                               "{n: {low: 1, high: 3, type: integer}, precision: {levels: "
+                               "[fp32, 'bf16, fast']}, rate: {low: 1, high: 9}}, responses: "
+                               "{y: {unit: s}}, design: {type: fccd}}  # {n}\n")),
+      Catch::Contains("fit cannot be added"));
+  CHECK(text_read() == before);
+}

@@ -172,10 +172,12 @@ TEST_CASE("a measurement ends at its deadline, whether or not a request is answe
                       [](const StepSize&) { return StepCost{}; }, {});
   measurement::StoppingRule rule;
   rule.min_count = 10;
-  rule.deadline_s = monotonic_s() + 0.2;
+  rule.deadline_s = monotonic_s() + 2;
   const auto measured = load.measure(rule);
   CHECK(measured.values.size() == 2);
   CHECK(measured.stopped_by == measurement::StoppedBy::kTimeLimit);
+  rule.may_be_empty = true;  // a further one
+  CHECK(load.measure(rule).values.empty());
   let_go = true;
   let_go.notify_all();
 }

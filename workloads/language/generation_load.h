@@ -49,7 +49,8 @@ class GenerationLoad {
 
   /// Measures until the rule is met by the latencies of answered requests, in the order of their
   /// ends; requests that end together belong to the same measurement. Ends at the rule's deadline,
-  /// too, if a request has been answered. Throws what an executor threw.
+  /// too, if a request has been answered or the rule allows for none. Throws what an executor
+  /// threw.
   GenerationMeasurement measure(const measurement::StoppingRule& rule);
 
  private:

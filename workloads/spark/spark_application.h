@@ -259,18 +259,22 @@ class Stream:
                               "phases_ms": dict(progress.durationMs), **work.asDict()})
 
     def end(self):
-        """Stops the query, and waits for its tasks: what they still write would make the folder again."""
         try:
             self.query.stop()
             self.spark.streams.removeListener(self.progress)
         except Exception as error:  # of a query that has failed
             print(sentence(error), file=sys.stderr)
-        tracker, until = self.spark.sparkContext._jsc.sc().statusTracker(), time.time() + END
+
+
+def remove_folder(spark, folder):
+    """Waits for tasks of a query that was stopped: what they still write would make the folder again."""
+    try:
+        tracker, until = spark.sparkContext._jsc.sc().statusTracker(), time.time() + END
         while any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()) and time.time() < until:
             time.sleep(0.05)
-
-    def remove(self):
-        shutil.rmtree(self.asked["folder"], ignore_errors=True)
+    except Exception as error:
+        print(sentence(error), file=sys.stderr)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def say(connection, message):
@@ -296,14 +300,15 @@ def is_own(connection):
 
 def serve(spark, connection, remove=False):
     """One stream, until the other side closes the connection, and if it is asked for the end of its folder."""
-    stream = None
+    asked = stream = None
     try:
         connection.settimeout(60)
         line = connection.makefile().readline()
         if not line:
             return  # somebody looked whether this listens
         connection.settimeout(None)
-        stream = Stream(spark, json.loads(line), connection)
+        asked = json.loads(line)
+        stream = Stream(spark, asked, connection)
         stream.execute()
     except (ConnectionResetError, BrokenPipeError, TimeoutError):
         pass  # nobody listens any more
@@ -318,8 +323,8 @@ def serve(spark, connection, remove=False):
     finally:
         if stream:
             stream.end()
-            if remove:
-                stream.remove()
+        if remove and asked:
+            remove_folder(spark, asked["folder"])
         connection.close()
 
 

@@ -42,7 +42,7 @@ void leave_out(const std::string& name, const std::string& reason, Result& resul
 /// At least one measurement after the warm-up, by load.measure(rule); further ones as the time
 /// limit allows.
 template <class Load>
-auto measure_after_warmup(Load& load, const measurement::StoppingRule& rule, double warmup_s,
+auto measure_after_warmup(Load& load, measurement::StoppingRule rule, double warmup_s,
                           int repeats) {
   measurement::StoppingRule warmup;
   warmup.min_s = warmup_s;
@@ -53,6 +53,7 @@ auto measure_after_warmup(Load& load, const measurement::StoppingRule& rule, dou
        std::ssize(all) < repeats &&
        (all.empty() || monotonic_s() + took_s < rule.deadline_s.value_or(INFINITY));) {
     const double began_s = monotonic_s();
+    rule.may_be_empty = !all.empty();
     auto next = load.measure(rule);
     took_s = monotonic_s() - began_s;
     if (all.empty() || next.stopped_by != measurement::StoppedBy::kTimeLimit)
