@@ -116,9 +116,9 @@ std::optional<Validation> validation_of(const study::StudyDirectory& directory) 
 }
 
 /// Adds runs to a confirmation that shows neither a gain nor none, where there should be more.
-void confirm_again(study::StudyDirectory& directory, const SearchLimits& limits) {
-  if (limits.front) return;
-  const bool is_open = validation_of(directory) == Validation::kInconclusive;
+void confirm_again(study::StudyDirectory& directory, std::optional<Validation> validation,
+                   const SearchLimits& limits) {
+  const bool is_open = validation == Validation::kInconclusive && !limits.front;
   const int more = is_open ? more_confirmations(directory, limits) : 0;
   if (more > 0) plan_confirmation(directory, more);
 }
@@ -321,10 +321,10 @@ NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& li
     return {std::move(pending), now.end};
   }
   if (!now.goes_on && is_confirming(directory)) {
-    confirm_again(directory, limits);
+    const auto validation = validation_of(directory);
+    confirm_again(directory, validation, limits);
     if (auto more = pending_runs(directory, batch); !more.empty())
       return {std::move(more), now.end};
-    const auto validation = validation_of(directory);
     if (validation && *validation != Validation::kNotConfirmed)
       return {{},
               now.end.empty() ? "the confirmation runs of the optimum have been made" : now.end};
@@ -335,7 +335,8 @@ NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& li
   const int confirmations = limits.front ? 0 : search.confirmations(directory);
   if (confirmations > 0 && search.runs_left(directory) >= 0)
     plan_confirmation(directory, confirmations);
-  if (pending_runs(directory, 1).empty()) confirm_again(directory, limits);
+  if (!limits.front && pending_runs(directory, 1).empty())
+    confirm_again(directory, validation_of(directory), limits);
   return {pending_runs(directory, batch), search.reason()};
 }
 

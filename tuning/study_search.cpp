@@ -193,8 +193,7 @@ std::optional<ToldEnd> tell_progress(const study::StudyDirectory& directory, int
   const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
   if (!may_end_early(directory.study, planned)) return std::nullopt;
   const auto records = study::final_records(study::read_journal(directory).records);
-  const JudgeRun judge = judge_of(directory, records);
-  auto end = judge ? judge(planned, latest) : std::nullopt;
+  auto end = judge_of(directory, records)(planned, latest);
   if (!end) return std::nullopt;
   study::when_free([&] {  // again without the step, which is kept
     return study::tell_run(

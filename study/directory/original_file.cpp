@@ -152,6 +152,32 @@ void keep_chosen_fit(const Study& of_directory, Study& original) {
   }
 }
 
+/// The text of the edited study with what a search chose.
+std::string text_with_chosen(const StudyDirectory& directory, const Study& edited) {
+  const YAML::Node given = YAML::Load(edited.text), read = YAML::Load(directory.study.text);
+  std::string text = edited.text;
+  for (const std::string_view chosen : kChosen) {
+    const std::string key(chosen);
+    if (!given[key] && read[key])
+      add_key(text, key, in_flow_style(read[key]), "chosen by the search");
+  }
+  return text;
+}
+
+/// Throws StudyError unless a directory opens with this text instead of its study.yaml.
+void check_opens(const StudyDirectory& directory, const Study& edited, const std::string& text) {
+  const Study study = parse_study(text, directory.path / "study.yaml");
+  for (const std::string_view chosen : kChosen) {
+    const std::string key(chosen);
+    if (study.locations.contains(key) || !directory.study.locations.contains(key)) continue;
+    throw StudyError(fmt::format("{}: {} cannot be added after the text; remove what follows it",
+                                 edited.file.string(), key));
+  }
+  const std::string csv = plan_csv(directory.study, directory.plan);
+  if (sheet_hash(study, csv) == sheet_hash(directory.study, csv)) return;
+  fail_different(directory, edited, "what a run executes");
+}
+
 }  // namespace
 
 bool is_newer(const fs::path& file, const fs::path& directory) {
@@ -193,36 +219,6 @@ std::vector<std::string> edited_keys(const StudyDirectory& directory, const Stud
   }
   return keys;
 }
-
-namespace {
-
-/// The text of the edited study with what a search chose.
-std::string text_with_chosen(const StudyDirectory& directory, const Study& edited) {
-  const YAML::Node given = YAML::Load(edited.text), read = YAML::Load(directory.study.text);
-  std::string text = edited.text;
-  for (const std::string_view chosen : kChosen) {
-    const std::string key(chosen);
-    if (!given[key] && read[key])
-      add_key(text, key, in_flow_style(read[key]), "chosen by the search");
-  }
-  return text;
-}
-
-/// Throws StudyError unless a directory opens with this text instead of its study.yaml.
-void check_opens(const StudyDirectory& directory, const Study& edited, const std::string& text) {
-  const Study study = parse_study(text, directory.path / "study.yaml");
-  for (const std::string_view chosen : kChosen) {
-    const std::string key(chosen);
-    if (study.locations.contains(key) || !directory.study.locations.contains(key)) continue;
-    throw StudyError(fmt::format("{}: {} cannot be added after the text; remove what follows it",
-                                 edited.file.string(), key));
-  }
-  const std::string csv = plan_csv(directory.study, directory.plan);
-  if (sheet_hash(study, csv) == sheet_hash(directory.study, csv)) return;
-  fail_different(directory, edited, "what a run executes");
-}
-
-}  // namespace
 
 void edit_study(StudyDirectory& directory, const Study& edited) {
   edited_keys(directory, edited);

@@ -50,14 +50,14 @@ Step ContinuousBatch::step() {
 
   std::vector<int> next(segments.size());
   decoder_.step(segments, next);
-  const double now_s = step.end_s = monotonic_s();
+  step.end_s = monotonic_s();
   for (std::size_t i = 0; i < active.size(); ++i) {
     active[i]->cached += static_cast<int>(segments[i].tokens.size());
     if (!segments[i].predict) continue;
     Generation& generation = active[i]->generation;
-    if (generation.answer.empty()) generation.first_token_s = now_s;
+    if (generation.answer.empty()) generation.first_token_s = step.end_s;
     generation.answer.push_back(next[i]);
-    generation.last_token_s = now_s;
+    generation.last_token_s = step.end_s;
   }
   std::erase_if(sequences_, [&](Sequence& sequence) {
     Generation& generation = sequence.generation;
