@@ -149,6 +149,8 @@ heal() {
   export SLURM_CONF="$D/slurm.conf"
   pid_of slurmctld >/dev/null || start_ctld
   squeue -h -o %A | xargs -r scancel
+  mapfile -t pids < <(job_pids)
+  kill_all "${pids[@]}"
   for file in "$D"/spool/*; do
     node=${file##*/n}
     pid_of "slurmd-n$node" >/dev/null || start_node "$node"
