@@ -39,12 +39,6 @@ constexpr double kSmallGain = 0.01, kInflation = 3;
 
 using Mask = Eigen::Array<bool, Eigen::Dynamic, 1>;  ///< of candidates
 
-Settings anywhere(const std::vector<Settings>& choices, RandomStream& random) {
-  Settings settings;
-  for (const Settings& choice : choices) settings.push_back(choice[random.below(choice.size())]);
-  return settings;
-}
-
 /// Settings near others: each factor moves with probability 1/2, or less if there are many.
 Settings near_settings(const std::vector<doe::Factor>& factors, const Settings& settings,
                        RandomStream& random) {
@@ -116,7 +110,8 @@ surfaces::Block candidates_of(const surfaces::SettingsSearch& search, const doe:
   if (search.is_exhaustive()) return points;
   RandomStream random(problem.seed, so_far.size());
   std::vector<Settings> more;
-  for (int i = 0; i < kAnywhere; ++i) more.push_back(anywhere(search.choices(), random));
+  for (int i = 0; i < kAnywhere; ++i)
+    more.push_back(surfaces::random_settings(search.choices(), random));
   for (const Settings& best : best_runs(problem, so_far)) {
     for (int i = 0; i < kNearEach; ++i) {
       more.push_back(near_settings(problem.factors, best, random));

@@ -8,6 +8,8 @@
 #include "surfaces/models/feasibility.h"
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/parametric_model.h"
+#include "surfaces/optimum.h"
+#include "surfaces/optimum/uncertainty.h"
 #include "tests/doe/factors.h"
 
 namespace {
@@ -51,6 +53,22 @@ void gaussian_process_responses(benchmark::State& state) {
   }
 }
 
+/// Draws of the optimum of two continuous factors by a process over 20 runs.
+void gaussian_process_optimum(benchmark::State& state) {
+  const Runs runs;
+  const doe::Model mean = doe::Model::parse({"1"}, tests::unit_factors(2));
+  const GaussianProcess fit =
+      fit_gaussian_process(mean, runs.coded.topLeftCorner(20, 2), runs.y.head(20));
+  surfaces::OptimumRequest request;
+  request.factors = mean.factors();
+  request.threads = 1;
+  request.max_enumerated = 20'000;  // as an analysis asks for
+  request.max_drawn = 500;
+  request.responses = {{"y", &fit, surfaces::Goal{surfaces::GoalType::kMaximize, 0, 12}}};
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  for (auto _ : state) benchmark::DoNotOptimize(surfaces::optimum_uncertainty(request, optimum));
+}
+
 void choice(benchmark::State& state) {
   const Runs runs;
   const Eigen::MatrixXd coded = runs.coded.topRows(60);
@@ -91,5 +109,6 @@ BENCHMARK(parametric)->Unit(benchmark::kMicrosecond);
 BENCHMARK(feasibility)->Unit(benchmark::kMicrosecond);
 BENCHMARK(gaussian_process)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(gaussian_process_responses)->Unit(benchmark::kMillisecond);
+BENCHMARK(gaussian_process_optimum)->Unit(benchmark::kMillisecond);
 
 }  // namespace

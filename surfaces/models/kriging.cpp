@@ -9,6 +9,9 @@
 namespace doetune::surfaces {
 namespace {
 
+/// As a fraction of the largest variance; rounding of a singular covariance is less.
+constexpr double kNegligibleVariance = 1e-11;
+
 double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& root) {
   return 2 * root.matrixLLT().diagonal().array().log().sum();
 }
@@ -64,6 +67,11 @@ std::optional<Kriging> solve_kriging(const GroupedRuns& runs,
 }
 
 Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance) {
+  Eigen::MatrixXd raised = covariance;
+  raised.diagonal().array() += kNegligibleVariance * covariance.diagonal().maxCoeff();
+  const Eigen::LLT<Eigen::MatrixXd> llt(raised);
+  if (llt.info() == Eigen::Success) return llt.matrixL();
+  // Slower by an order of magnitude, and of any covariance: the product is not by blocks.
   const Eigen::LDLT<Eigen::MatrixXd> ldlt(covariance);
   Eigen::MatrixXd lower = ldlt.matrixL();
   lower = lower * ldlt.vectorD().cwiseMax(0).cwiseSqrt().asDiagonal();

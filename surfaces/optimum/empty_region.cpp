@@ -18,10 +18,7 @@ std::map<std::string, int> reasons(const OptimumRequest& request, const Settings
   RandomStream random(1, 0);
   std::map<std::string, int> reasons;
   for (int i = 0; i < kTries; ++i) {
-    Settings settings;
-    for (const Settings& choice : search.choices()) {
-      settings.push_back(choice[random.below(choice.size())]);
-    }
+    const Settings settings = random_settings(search.choices(), random);
     if (const auto reason = request.region.excluded_by(settings)) ++reasons[*reason];
   }
   return reasons;

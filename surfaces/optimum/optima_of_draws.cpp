@@ -100,7 +100,8 @@ Eigen::MatrixXd stacked(const Eigen::MatrixXd& top, const Eigen::MatrixXd& botto
   return both;
 }
 
-/// At most max_drawn usable settings that are feasible in some draw; without any, all.
+/// Usable settings that are feasible in some draw; without any, all. At most max_drawn, or a grid
+/// of that many and random ones besides.
 Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
   const SettingsSearch search(request.factors, request.region, request.hold, request.max_drawn,
                               request.max_drawn);

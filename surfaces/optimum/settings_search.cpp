@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/parallel.h"
-#include "base/random.h"
 #include "doe/design.h"
 
 namespace doetune::surfaces {
@@ -45,8 +44,8 @@ std::vector<Settings> fewer_settings(const std::vector<Settings>& choices, std::
   return fewer;
 }
 
-/// Random settings: each factor at any setting or, with probability 1/2, at an end of its range.
-Settings random_settings(const std::vector<Settings>& choices, RandomStream& random) {
+/// Each factor at any setting or, with probability 1/2, at an end of its range.
+Settings random_settings_or_ends(const std::vector<Settings>& choices, RandomStream& random) {
   Settings settings;
   for (const Settings& choice : choices) {
     if (random.below(2) == 0) {
@@ -97,6 +96,12 @@ std::vector<Settings> usable_choices(const std::vector<doe::Factor>& factors,
   return choices;
 }
 
+Settings random_settings(const std::vector<Settings>& choices, RandomStream& random) {
+  Settings settings;
+  for (const Settings& choice : choices) settings.push_back(choice[random.below(choice.size())]);
+  return settings;
+}
+
 SettingsSearch::SettingsSearch(const std::vector<doe::Factor>& factors, const doe::Region& region,
                                const std::map<std::string, double>& hold, std::size_t most,
                                std::size_t coarse)
@@ -138,7 +143,7 @@ void SettingsSearch::draw_random_points() {
   add(centre);
   RandomStream random(kSampleSeed, 0);
   for (int tries = 0; tries < kRandomTries && found < kRandomPoints; ++tries) {
-    add(random_settings(choices_, random));
+    add(random_settings_or_ends(choices_, random));
   }
   listed_points_.conservativeResize(found, Eigen::NoChange);
 }

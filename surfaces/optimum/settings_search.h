@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "doe/factor.h"
 #include "doe/region.h"
 
@@ -19,6 +20,9 @@ using Settings = std::vector<double>;
 /// The usable settings of each factor, ascending; a single one if it is held.
 std::vector<Settings> usable_choices(const std::vector<doe::Factor>& factors,
                                      const std::map<std::string, double>& hold);
+
+/// Each factor at any of its usable settings, all equally likely.
+Settings random_settings(const std::vector<Settings>& choices, RandomStream& random);
 
 /// Some of the points of a search.
 struct Block {

@@ -35,14 +35,14 @@ class Live(CliCase):
         process.communicate()
 
     def get(self, address):
-        with urllib.request.urlopen(address, timeout=30) as response:
+        with urllib.request.urlopen(address, timeout=300) as response:
             return response.read().decode()
 
     def state(self, address):
         return json.loads(self.get(address + "state.json"))
 
     def until(self, address, condition):
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while time.monotonic() < end:
             state = self.state(address)
             if condition(state):
@@ -53,7 +53,7 @@ class Live(CliCase):
     def serving(self, process):
         """The process id of what serves for a command."""
         names = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while time.monotonic() < end:
             for child in names.read_text().split():
                 with contextlib.suppress(FileNotFoundError):  # a run has ended meanwhile
@@ -74,7 +74,7 @@ class Live(CliCase):
         self.assertEqual(state["file"], "tune/report/report.html")
         self.assertRegex(state["best"], r"^#\d+ a=\S+ b=\S+: y [-\d.]+ points$")
         served = self.get(address + "report.html")
-        output, told = process.communicate(timeout=60)
+        output, told = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 0)
         self.assertEqual(told.splitlines()[-1], "tune/report/report.html written")
         self.assertNotIn("warning", told)
@@ -96,7 +96,7 @@ class Live(CliCase):
         threads = [int(thread.name) for thread in pathlib.Path(f"/proc/{child}/task").iterdir()]
         self.assertIn(19, [os.getpriority(os.PRIO_PROCESS, thread) for thread in threads])
         os.kill(child, signal.SIGKILL)
-        output, told = process.communicate(timeout=60)
+        output, told = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 0)
         self.assertIn("warning: the live report ended before the runs did", told)
         self.assertEqual((self.directory / "tune/results.csv").read_text().count("completed"), 14)
@@ -107,7 +107,7 @@ class Live(CliCase):
         child = self.serving(process)
         process.kill()
         process.wait()
-        end = time.monotonic() + 30
+        end = time.monotonic() + 300
         while pathlib.Path(f"/proc/{child}").exists() and time.monotonic() < end:
             time.sleep(0.02)
         self.assertFalse(pathlib.Path(f"/proc/{child}").exists())
@@ -116,7 +116,7 @@ class Live(CliCase):
         self.write_program("bench", "#!/bin/sh\necho '<script>alert(1)</script>' >&2\nexit 3\n")
         self.doetune("plan", "tune.yaml")
         process, address = self.started("run", "tune", "--live")
-        process.wait(60)
+        process.wait(300)
         output, told = process.communicate()
         self.assertEqual(process.returncode, 5)
         page = (self.directory / "tune/report/report.html").read_text()
@@ -130,14 +130,14 @@ class Live(CliCase):
         self.assertEqual(self.until(address, lambda state: state["phase"] != "running")["phase"],
                          "interrupted")
         self.get(address + "report.html")
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         self.assertEqual(process.returncode, 130)
         self.assertTrue((self.directory / "tune/report/report.html").exists())
 
     def test_a_search_counts_to_its_budget(self):
         process, address = self.started("tune", "tune.yaml", "--budget", "9", "--live", slow="0")
         self.assertEqual(self.until(address, lambda state: state["done"] >= 1)["planned"], 9)
-        process.communicate(timeout=120)
+        process.communicate(timeout=300)
         self.assertIn('id="search"', (self.directory / "tune/report/report.html").read_text())
 
     def test_mistakes_in_options_are_reported_before_the_address(self):

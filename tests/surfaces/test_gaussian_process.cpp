@@ -315,6 +315,23 @@ TEST_CASE("With a nugget a process has a value of its own at the points of its r
   agrees(fit.smooth(), smooth, 0);
 }
 
+TEST_CASE("A covariance has a root, also where it is singular or rounded", "[surfaces][gp]") {
+  // The definition: root root' = covariance.
+  RandomStream random(3, 0);
+  const Eigen::MatrixXd half = uniform_points(60, 5, random);
+  const Eigen::MatrixXd singular = half * half.transpose();
+  const auto misses = [](const Eigen::MatrixXd& covariance) {
+    const Eigen::MatrixXd root = surfaces::covariance_root(covariance);
+    return (root * root.transpose() - covariance).cwiseAbs().maxCoeff();
+  };
+  const double largest = singular.diagonal().maxCoeff();
+  CHECK(misses(singular) < 2e-11 * largest);
+  CHECK(misses(singular + Eigen::MatrixXd::Identity(60, 60)) < 2e-11 * (largest + 1));
+  // No covariance, by more than what is added to the variances: as near as there is one.
+  CHECK(misses(singular - 1e-6 * largest * Eigen::MatrixXd::Identity(60, 60)) < 1e-4 * largest);
+  CHECK(surfaces::covariance_root(Eigen::MatrixXd::Zero(3, 3)).isZero(0));
+}
+
 TEST_CASE("Replicates tell a nugget from noise", "[surfaces][gp]") {
   // Simulation: at 40 points, four times each, a slope plus errors of the points or of the runs.
   const std::vector<doe::Factor> factors = unit_factors(2);
