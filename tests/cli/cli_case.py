@@ -51,6 +51,16 @@ class CliCase(unittest.TestCase):
         self.write(name, text)
         (self.directory / name).chmod(0o755)
 
+    def hold_after(self, runs):
+        """The program waits when it has begun so many runs, until release()."""
+        self.write("hold", "")
+        waits = f"echo x >>begun\nwhile [ -e hold ] && [ $(wc -l <begun) -gt {runs} ]; do sleep 0.05; done\n"
+        self.write_program("bench", self.program.replace("a=$1", waits + "a=$1", 1))
+        self.write("tune.yaml", self.study.replace("timeout: 1 min", "timeout: 10 min"))
+
+    def release(self):
+        (self.directory / "hold").unlink()
+
     def doetune(self, *arguments, expect=0, env=None, prefix=()):
         # Without a display nothing is opened.
         clean = {key: value for key, value in os.environ.items()

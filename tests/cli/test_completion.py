@@ -19,7 +19,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 class Completion(CliCase):
     def completed(self, line):
         done = subprocess.run(["bash", "--norc", "-c", ASK, "bash", str(DOETUNE.parent), line],
-                              cwd=self.directory, capture_output=True, text=True, timeout=60)
+                              cwd=self.directory, capture_output=True, text=True, timeout=300)
         self.assertEqual((done.returncode, done.stderr), (0, ""), line)
         return [word for word in done.stdout.splitlines() if word]
 
@@ -73,14 +73,14 @@ class Completion(CliCase):
             if shutil.which(shell) is None:
                 continue
             done = subprocess.run([shell, *check, "script"], cwd=self.directory,
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=300)
             self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
 
     @unittest.skipIf(shutil.which("fish") is None, "fish is not installed")
     def test_fish_completes(self):
         ask = "doetune completion fish | source; complete -C 'doetune fit --surface am'"
         done = subprocess.run(["fish", "-c", ask], cwd=self.directory, capture_output=True,
-                              text=True, timeout=60,
+                              text=True, timeout=300,
                               env={**os.environ, "PATH": f"{DOETUNE.parent}:{os.environ['PATH']}",
                                    "HOME": str(self.directory)})
         self.assertEqual([line.strip() for line in done.stdout.splitlines()],

@@ -139,7 +139,7 @@ print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
                 break
             time.sleep(0.05)
         running.send_signal(signal.SIGINT)
-        _, error = running.communicate(timeout=60)
+        _, error = running.communicate(timeout=300)
         self.assertEqual(running.returncode, 130, error)
         self.assertIn("Next: doetune confirm tune", error)
         told = self.doetune("report", "tune").stdout

@@ -62,11 +62,13 @@ class Live(CliCase):
         self.fail("nothing serves")
 
     def test_a_page_follows_the_runs_and_the_report_stays(self):
+        self.hold_after(2)
         self.doetune("plan", "tune.yaml")
         process, address = self.started("run", "tune", "--live")
         self.assertIn("<script>", self.get(address))
         state = self.until(address, lambda state: state["done"] >= 1)
         self.assertEqual((state["phase"], state["planned"], state["name"]), ("running", 14, "tune"))
+        self.release()
         # The page asks every two seconds, to the end, and then has the last report.
         state = self.until(address, lambda state: state["phase"] != "running")
         self.assertEqual((state["phase"], state["done"], state["in_progress"], state["problem"]),
@@ -123,10 +125,12 @@ class Live(CliCase):
         self.assertNotIn("<script>alert", page)
 
     def test_an_interrupted_study_has_its_report(self):
+        self.hold_after(3)
         self.doetune("plan", "tune.yaml")
         process, address = self.started("run", "tune", "--live")
         self.until(address, lambda state: state["done"] >= 2)
         os.kill(process.pid, signal.SIGINT)
+        self.release()
         self.assertEqual(self.until(address, lambda state: state["phase"] != "running")["phase"],
                          "interrupted")
         self.get(address + "report.html")

@@ -16,14 +16,15 @@ from browser_case import By, WebDriverWait, open_browser  # noqa: E402
 
 class LiveInBrowser(CliCase):
     def test_a_page_follows_the_runs_to_their_end(self):
+        self.hold_after(4)
         self.doetune("plan", "tune.yaml")
         process = subprocess.Popen([str(DOETUNE), "run", "tune", "--live"], cwd=self.directory, text=True,
-                                   stderr=subprocess.PIPE, env={**os.environ, "SLOW": "0.7"})
+                                   stderr=subprocess.PIPE, env={**os.environ, "SLOW": "0.3"})
         browser = open_browser()
         try:
             browser.get(re.search(r"http://\S+", process.stderr.readline())[0])
             text = lambda id: browser.find_element(By.ID, id).text
-            until = lambda condition: WebDriverWait(browser, 90, 0.1).until(lambda _: condition())
+            until = lambda condition: WebDriverWait(browser, 300, 0.1).until(lambda _: condition())
             reports = lambda: browser.execute_script(
                 "return Array.from(document.querySelectorAll('iframe:not(.waiting)'))"
                 ".map((frame) => frame.src)")
@@ -36,6 +37,7 @@ class LiveInBrowser(CliCase):
             browser.execute_script(
                 "const view = document.querySelector('iframe').contentWindow;"
                 "view.location.hash = '#.hide=runs'; view.document.getElementById('runs').scrollIntoView()")
+            self.release()
             until(lambda: reports() and reports() != first)
             self.assertEqual(len(reports()), 1)
             top, address = browser.execute_script(
@@ -44,7 +46,7 @@ class LiveInBrowser(CliCase):
             self.assertLess(abs(top), 5)
             self.assertEqual(address, "#.hide=runs")
             until(lambda: text("phase") == "FINISHED")
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
             self.assertEqual(process.returncode, 0)
             # The page stays, with the last report, when there is nobody to ask any more.
             self.assertEqual(text("counts"), "14 of 14 runs")

@@ -27,6 +27,7 @@ const cli::WebLimits kLimits{.request_s = 1, .response_s = 1, .header = 2048, .c
 class Served {
  public:
   Served() : socket_(0), server_(socket_.descriptor(), kToken, find, kLimits) {
+    find("large");  // made before any client waits for it
     thread_ = std::jthread([this] { server_.serve(); });
   }
   ~Served() { server_.stop(); }
@@ -205,7 +206,7 @@ TEST_CASE("A client that does not read is dropped", "[live]") {
   Served served;
   Client slow(served.port());
   slow.send("GET /" + kToken + "/large HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  std::this_thread::sleep_for(std::chrono::seconds(3));
   const std::string received = slow.rest();
   CHECK(slow.closed());
   CHECK(received.size() < (std::size_t{64} << 20));

@@ -59,7 +59,7 @@ class Manual(CliCase):
         self.doetune("man", "--output", "pages")
         for page in sorted((self.directory / "pages").rglob("*.[15]")):
             done = subprocess.run(["groff", "-man", "-ww", "-k", "-Tutf8", str(page)],
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=300)
             self.assertEqual((done.returncode, done.stderr), (0, ""), page.name)
             self.assertIn("doetune", done.stdout)
 
@@ -68,7 +68,7 @@ class Manual(CliCase):
         self.doetune("man", "--output", "pages")
         for page in sorted((self.directory / "pages").rglob("*.[15]")):
             done = subprocess.run(["mandoc", "-T", "lint", "-W", "style", str(page)],
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=300)
             # The name and its summary are one line, which makewhatis reads.
             self.assertRegex(page.read_text(), r'^\.TH "[A-Z\\-]+" [15] "2\d{3}-\d\d-\d\d" ')
             told = [line for line in done.stdout.splitlines() if ":3:" not in line]

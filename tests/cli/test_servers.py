@@ -160,7 +160,7 @@ class Servers(CliCase):
         for record in self.records():
             used_s = record["responses"]["cores_used"] * record["duration_s"]
             self.assertGreater(used_s, 2, record)  # by readings a second apart
-            self.assertLess(used_s, 4.5, record)
+            self.assertLess(record["responses"]["cores_used"], 1.5, record)  # nor twice
 
     def check_costs_of_the_next_plan(self, set_up_times):
         # A budget of five set-ups and twelve runs, in the times that the records have.
@@ -218,12 +218,12 @@ class Servers(CliCase):
         self.assertEqual({row["status"] for row in self.rows()}, {"completed"})
 
     def test_a_server_that_is_never_ready(self):
-        self.planned(STUDY.replace("ready_within: 30 s", "ready_within: 0.5 s").replace("retries: 1", "retries: 0"))
+        self.planned(STUDY.replace("ready_within: 30 s", "ready_within: 2 s").replace("retries: 1", "retries: 0"))
         self.write("deaf", "")
         self.run_all(expect=5)
         first = self.records()[0]
         self.assertEqual(first["status"], "timed_out")
-        self.assertIn("not ready within 0.5 s: Connection refused", first["reason"])
+        self.assertIn("not ready within 2 s: Connection refused", first["reason"])
         self.assertTrue(first["in_set_up"])
 
     def test_a_server_at_the_port_of_another_is_never_mistaken_for_it(self):
@@ -271,7 +271,7 @@ class Servers(CliCase):
         while time.monotonic() < until and not list(self.directory.glob("tune/runs/*/claim")):
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         self.assertEqual(process.returncode, 130)
         self.check_no_process_is_left()
         self.assertEqual([record["status"] for record in self.records()], ["completed"])

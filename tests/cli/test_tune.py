@@ -211,7 +211,7 @@ confirm: {runs: 1}
                 self.assertLess(time.monotonic(), until)
                 time.sleep(0.02)
             search.send_signal(signal.SIGINT)
-            errors = search.communicate(timeout=60)[1]
+            errors = search.communicate(timeout=300)[1]
             self.assertEqual(search.returncode, 130, errors)
             self.assertIn("continues where it stopped", errors)
             self.assertLessEqual(journal.read_text().count('"status"'), runs + 2)

@@ -70,7 +70,7 @@ class Watching(CliCase):
                 break
             written += read
         os.close(parent)
-        return written.decode(), process.wait(timeout=60)
+        return written.decode(), process.wait(timeout=300)
 
     def test_a_run_on_a_terminal_is_one_line_that_goes_away(self):
         self.doetune("plan", "tune.yaml")
@@ -143,8 +143,8 @@ class Watching(CliCase):
             for _ in range(2):  # the second stops the run under way
                 run.send_signal(signal.SIGINT)
                 time.sleep(0.2)
-            run.wait(60)
-        told, error = watch.communicate(timeout=60)
+            run.wait(300)
+        told, error = watch.communicate(timeout=300)
         self.assertIn("stopped by the user", told)  # the run's end
         self.assertIn("Next: ", error)
 

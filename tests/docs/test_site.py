@@ -21,7 +21,7 @@ class Site(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="doetune-site-")
         cls.addClassCleanup(folder.cleanup)
         built = subprocess.run([sys.executable, TREE / "docs/site/build.py", PROGRAMS, folder.name],
-                               capture_output=True, text=True, timeout=280)
+                               capture_output=True, text=True, timeout=900)
         if built.returncode != 0:
             raise AssertionError(built.stdout + built.stderr)
         cls.site = pathlib.Path(folder.name).resolve() / "site"

@@ -112,7 +112,7 @@ class Campaign:
         settings.setdefault("stdout", subprocess.DEVNULL)
         settings.setdefault("stderr", subprocess.PIPE)
         done = subprocess.run([self.doetune, *map(str, arguments)], cwd=directory, text=True,
-                              stdin=subprocess.DEVNULL, timeout=120, **settings)
+                              stdin=subprocess.DEVNULL, timeout=300, **settings)
         require(0 <= done.returncode < 128 or done.returncode == 130,
                 f"{' '.join(map(str, arguments))} crashed ({done.returncode}): {done.stderr}")
         return done
@@ -252,7 +252,7 @@ class Campaign:
             closing = " ".join(f"{number}>&-" if number else "<&-" for number in which)
             done = subprocess.run(["sh", "-c", f'exec "$0" run "$1" {closing}', self.doetune,
                                    study.directory], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL, timeout=60)
+                                  stderr=subprocess.DEVNULL, timeout=300)
             require(0 <= done.returncode < 128, f"{which} closed: crashed ({done.returncode})")
             lock = study.directory / "lock"
             require(not lock.exists() or b"completed" not in lock.read_bytes(),
@@ -266,7 +266,7 @@ class Campaign:
         doetune.send_signal(signal.SIGSTOP)
         time.sleep(SUSPENDED_S)
         doetune.send_signal(signal.SIGCONT)
-        require(doetune.wait(60) == 0, study.words())
+        require(doetune.wait(300) == 0, study.words())
         require({record["status"] for record in study.records()} == {"completed"},
                 f"not all completed: {study.records()}")
         self.finish(study)
@@ -287,7 +287,7 @@ class Campaign:
             time.sleep(self.random.uniform(0, 0.5))
             if suspended:
                 doetune.send_signal(signal.SIGCONT)
-        require(doetune.wait(60) == 0, study.words())
+        require(doetune.wait(300) == 0, study.words())
         for record in study.records():
             require(record["status"] == "completed", f"not completed: {record}")
             require(0.3 < record["duration_s"] < 20, f"a clock's jump was measured: {record}")
@@ -313,7 +313,7 @@ class Campaign:
             process = subprocess.Popen([self.doetune, "run", "study"], cwd=path,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             if last:
-                require(process.wait(60) == 0, "the last run did not complete the plan")
+                require(process.wait(300) == 0, "the last run did not complete the plan")
             else:
                 self.kill(process, 1.5)
             records = [json.loads(line) for line in journal.read_text().splitlines()[1:]
@@ -349,7 +349,7 @@ class Campaign:
         copy = study.path / "copy"
         shutil.copytree(study.directory, copy)
         self.call("run", copy)
-        require(doetune.wait(60) == 0, study.words())
+        require(doetune.wait(300) == 0, study.words())
         require({record["status"] for record in study.records()} == {"completed"},
                 f"a copy disturbed the study: {study.records()}")
         left = [pid for pid in self.pids(study) if alive(pid)]
@@ -404,7 +404,7 @@ class Campaign:
             acknowledged = self.acknowledged(study)
             cuts.append((self.copied_device(image), acknowledged))
             doetune.send_signal(signal.SIGCONT)
-            require(doetune.wait(60) == 0, study.words())
+            require(doetune.wait(300) == 0, study.words())
             cuts.append((self.copied_device(image), RUNS))
         for device, count in cuts:
             with Mounted(device, disk):
@@ -440,7 +440,7 @@ class Campaign:
                 require(problem.errno == errno.EROFS, f"not read-only: {problem}")
             else:
                 raise Impossible("the kernel writes on")
-            code = doetune.wait(60)
+            code = doetune.wait(300)
             require(0 < code < 128, f"ended with {code}, with runs that it could not record")
             require(self.completed(study)[:len(acknowledged)] == acknowledged,
                     "acknowledged runs were lost")

@@ -16,7 +16,7 @@ TREE = pathlib.Path(sys.argv[1])
 class Notebook(unittest.TestCase):
     def test_it_runs(self):
         notebook = nbformat.read(TREE / "examples/notebook/tune_a_function.ipynb", as_version=4)
-        nbclient.NotebookClient(notebook, timeout=200, kernel_name="python3").execute()
+        nbclient.NotebookClient(notebook, timeout=900, kernel_name="python3").execute()
         shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
         pages = [output["data"]["text/html"] for output in shown if "text/html" in output.get("data", {})]
         self.assertGreaterEqual(sum(page.count("<svg") for page in pages), 3)

@@ -121,7 +121,7 @@ class Study:
 
     def call(self, *arguments):
         return subprocess.run([self.doetune, *arguments], cwd=self.path, text=True,
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=300)
 
     def start(self, *arguments, env=None):
         with open(self.path / "output", "a") as output:
@@ -136,7 +136,7 @@ class Study:
             doetune.kill()
             doetune.wait()
 
-    def run(self, timeout=120):
+    def run(self, timeout=300):
         """Returns doetune's exit code."""
         doetune = self.start()
         try:
@@ -157,7 +157,7 @@ class Study:
     def completed(self):
         return [record for record in self.records() if record["status"] == "completed"]
 
-    def wait_for(self, holds, timeout=150):
+    def wait_for(self, holds, timeout=300):
         end = time.monotonic() + timeout
         while not holds():
             if time.monotonic() > end:
@@ -215,7 +215,7 @@ class ClusterTest(unittest.TestCase):
         doetune.send_signal(signal.SIGINT)
         time.sleep(0.2)
         doetune.send_signal(signal.SIGINT)
-        self.assertEqual(doetune.wait(30), 130, study.words())
+        self.assertEqual(doetune.wait(300), 130, study.words())
 
     def check_runs_end_with_doetune(self, study, hold, stage):
         """Runs in the stage, which sleep while there is a file `hold`, end soon after doetune was killed; the next
@@ -226,7 +226,7 @@ class ClusterTest(unittest.TestCase):
         self.assertTrue(processes_under(stage))
         doetune.send_signal(signal.SIGKILL)
         doetune.wait()
-        study.wait_for(lambda: not processes_under(stage), timeout=20)
+        study.wait_for(lambda: not processes_under(stage))
         hold.unlink()
         self.assertEqual(study.run(), 0, study.words())
         self.check_complete(study)

@@ -124,12 +124,12 @@ all_idle() { ! SLURM_CONF="$D/slurm.conf" sinfo -h -N -o %T 2>/dev/null | grep -
 
 start_ctld() {
   launch slurmctld slurmctld -f "$D/slurm.conf"
-  until_true 20 ctld_answers
+  until_true 120 ctld_answers
 }
 
 start_node() {
   launch "slurmd-n$1" slurmd -f "$D/slurm.conf" -N "n$1" -b
-  until_true 10 pid_of "slurmd-n$1" >/dev/null
+  until_true 120 pid_of "slurmd-n$1" >/dev/null
 }
 
 start() {
@@ -137,10 +137,10 @@ start() {
   configure "$1"
   launch munged munged --force --key-file="$D/munge.key" --socket="$D/munge.socket" \
     --pid-file="$D/munged.pid" --log-file="$D/munged.log" --seed-file="$D/munged.seed"
-  until_true 10 munge_answers && start_ctld || return 1
+  until_true 120 munge_answers && start_ctld || return 1
   local node
   for node in $(seq "$1"); do start_node "$node" || return 1; done
-  until_true 30 all_idle || return 1
+  until_true 120 all_idle || return 1
   echo "$D/slurm.conf"
 }
 
@@ -155,7 +155,7 @@ heal() {
     node=${file##*/n}
     pid_of "slurmd-n$node" >/dev/null || start_node "$node"
   done
-  resumed || until_true 30 resumed
+  resumed || until_true 120 resumed
 }
 
 # A node with a job that two controllers started is drained, until somebody says that it is well.

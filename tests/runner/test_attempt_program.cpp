@@ -265,14 +265,14 @@ TEST_CASE("A server ends if doetune does not want it any more, or it is not read
   unwanted.order.unwanted_s = 0.3;
   const pid_t first = unwanted.start();
   Plot late("sleep 1000");
-  late.order.settings.ready_within_s = 0.3;
+  late.order.settings.ready_within_s = 2;
   const pid_t second = late.start();
   wait_for(first);
   CHECK(unwanted.end().cause == EndCause::kLost);
   CHECK(unwanted.end().detail == "doetune has shown no sign of life for 0.3 s");
   wait_for(second);
   CHECK(late.end().cause == EndCause::kTimeLimit);
-  CHECK(late.end().detail == "not ready within 0.3 s: exit code 1");
+  CHECK(late.end().detail == "not ready within 2 s: exit code 1");
 }
 
 TEST_CASE("run.tear_down ends a server whose command left it behind", "[runner][attempt][server]") {

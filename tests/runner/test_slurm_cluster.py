@@ -104,7 +104,7 @@ class SlurmTest(ClusterTest):
         study.run()
         self.assertEqual([(record["status"], "exit code" in record["reason"])
                           for record in study.records()], [("failed", True)] * 2, study.records())
-        study.wait_for(lambda: not squeue("%j") and not cluster("jobs"), timeout=30)
+        study.wait_for(lambda: not squeue("%j") and not cluster("jobs"))
 
     @unittest.skipUnless(shutil.which("mpirun"), "no Open MPI")
     def test_ranks_in_a_pilot_stay_on_a_node(self):
@@ -188,7 +188,7 @@ class SlurmTest(ClusterTest):
         doetune = study.start()
         study.wait_for(lambda: study.completed())
         subprocess.run(["scancel", *squeue("%i")], check=True)
-        self.assertEqual(doetune.wait(60), 0, study.words())
+        self.assertEqual(doetune.wait(300), 0, study.words())
         self.check_all(study)
         self.assertEqual(study.words().count("copied tools"), 2)
 
@@ -208,7 +208,7 @@ class SlurmTest(ClusterTest):
         doetune = study.start()
         study.wait_for(lambda: study.completed())
         subprocess.run(["scancel", *squeue("%i")], check=True)
-        self.assertEqual(doetune.wait(60), 0, study.words())
+        self.assertEqual(doetune.wait(300), 0, study.words())
         self.check_all(study)
 
     def test_scancel_is_the_clusters_failure_not_the_runs(self):
@@ -218,7 +218,7 @@ class SlurmTest(ClusterTest):
             doetune = study.start()
             study.wait_for(lambda: len(study.executed()) >= 2)
             subprocess.run(["scancel", *squeue("%i")], check=True)
-            self.assertEqual(doetune.wait(60), 0, study.words())
+            self.assertEqual(doetune.wait(300), 0, study.words())
             self.assertLessEqual({record["status"] for record in study.records()},
                                  {"completed", "lost"}, study.records())
             self.assertIn("lost", [record["status"] for record in study.records()])
@@ -234,7 +234,7 @@ class SlurmTest(ClusterTest):
             "responses": {"accuracy": {"goal": "maximize"}},
             "run": {"launcher": "slurm", "jobs": 1, "slurm": SLURM, "end_early": {"runs": 5}}}))
         done = subprocess.run([DOETUNE, "tune", "study.yaml", "-o", "early", "--budget", "16"], cwd=folder,
-                              text=True, capture_output=True, timeout=120)
+                              text=True, capture_output=True, timeout=300)
         lines = [json.loads(line) for line in (folder / "early/runs.jsonl").read_text().splitlines()]
         records = [line for line in lines if "status" in line]
         self.assertEqual({record["status"] for record in records}, {"completed", "ended_early"}, done.stderr)
@@ -256,7 +256,7 @@ class SlurmTest(ClusterTest):
                 "--chdir=/", "--gres=none", "sleep", "1000"]
         with subprocess.Popen(hold, stderr=subprocess.DEVNULL) as step:
             self.addCleanup(step.kill)
-            self.assertEqual(doetune.wait(90), 0, study.words())
+            self.assertEqual(doetune.wait(300), 0, study.words())
         self.check_all(study)
 
     def test_z_controller_killed_and_restarted(self):
@@ -281,7 +281,7 @@ class SlurmTest(ClusterTest):
         cluster("node", "1", "kill")
         study.wait_for(lambda: len(study.completed()) >= 4)  # its jobs went on
         cluster("node", "1", "start")
-        self.assertEqual(doetune.wait(90), 0, study.words())
+        self.assertEqual(doetune.wait(300), 0, study.words())
         self.check_all(study)
 
     def test_node_crashed(self):
@@ -292,7 +292,7 @@ class SlurmTest(ClusterTest):
         cluster("node", "2", "crash")
         study.wait_for(lambda: any(record["status"] == "lost" for record in study.records()))
         cluster("node", "2", "start")
-        self.assertEqual(doetune.wait(90), 0, study.words())
+        self.assertEqual(doetune.wait(300), 0, study.words())
         self.check_all(study)
 
     def test_stopped_by_the_user(self):

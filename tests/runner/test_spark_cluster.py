@@ -85,7 +85,7 @@ class SparkTest(ClusterTest):
         kill_one_of("CoarseGrainedExecutorBackend", study)
         study.wait_for(lambda: len(study.completed()) > done + 2)
         kill_one_of("SparkSubmit", study)
-        self.assertEqual(doetune.wait(90), 0, study.words())
+        self.assertEqual(doetune.wait(300), 0, study.words())
         self.check_complete(study)
         self.assertIn("Spark's application has ended", study.words())
         self.assertEqual(processes_of("", study.directory), [])
@@ -98,7 +98,7 @@ class SparkTest(ClusterTest):
         note = 'echo "begin $CUDA_VISIBLE_DEVICES" >>uses; trap "echo end $CUDA_VISIBLE_DEVICES >>uses" EXIT'
         study = self.study(16, {"options": QUICK_OPTIONS}, script=note, seconds=0.5,
                            run={"gpus_per_run": 1, "runs_per_gpu": 2, "jobs": 8})
-        study.wait_for(cluster.url, 60)
+        study.wait_for(cluster.url)
         cluster.start("worker.Worker", *cluster.worker, cluster.url())
         section = {"master": cluster.url(), "options": [*QUICK_OPTIONS, "--conf", "spark.executor.resource.gpu.amount=2",
                                                         "--conf", "spark.executor.cores=4"]}

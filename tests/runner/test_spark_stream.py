@@ -38,7 +38,7 @@ class Streams(unittest.TestCase):
                             "TMPDIR": str(self.folder), "JAVA_TOOL_OPTIONS": QUICK}
 
     def result(self, process, code=0):
-        out, errors = process.communicate(timeout=200)
+        out, errors = process.communicate(timeout=600)
         self.assertEqual(process.returncode, code, errors[-3000:])
         return json.loads(out.splitlines()[-1]) if code == 0 else errors
 
@@ -160,7 +160,7 @@ class ServedApplication(Streams):
     def ask(self, port, user=None):
         """What the application answers to a question without content; an error where it does not listen."""
         command = f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo '{{}}' >&3 && cat <&3"
-        return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=200, user=user)
+        return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600, user=user)
 
     def wait_until_it_listens(self, server, port):
         until = time.monotonic() + 300
@@ -182,7 +182,7 @@ class ServedApplication(Streams):
     def stream(self, port, **changes):
         """The exit code of a stream of the application at the port, its messages, and its result."""
         reader = self.read(port, **changes)
-        _, errors = reader.communicate(timeout=200)
+        _, errors = reader.communicate(timeout=600)
         return reader.returncode, errors, self.folder / "result.json"
 
     def test_one_application_serves_one_stream_after_another(self):
@@ -216,7 +216,7 @@ class ServedApplication(Streams):
                 time.sleep(0.1)
             self.assertEqual(list(self.folder.glob("spark-*")), [])
         server.terminate()
-        server.wait(60)
+        server.wait(300)
         self.check_nothing_runs(server)
 
     def test_a_port_that_is_in_use(self):
@@ -224,7 +224,7 @@ class ServedApplication(Streams):
             done = subprocess.run([WORKLOADS / "spark-stream-inference", "--serve",
                                    f"127.0.0.1:{other.getsockname()[1]}", "--master", "local[1]"],
                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  env=self.environment, timeout=200)
+                                  env=self.environment, timeout=600)
         self.assertEqual(done.returncode, 1)
         self.assertIn("Address already in use", done.stdout)
 

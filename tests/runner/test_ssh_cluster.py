@@ -47,7 +47,7 @@ class Server:
                         "-o", "LogLevel=ERROR"]
 
     def answers(self):
-        for _ in range(50):
+        for _ in range(600):
             if subprocess.run(["ssh", "-o", "BatchMode=yes", *self.options, "127.0.0.1", "true"],
                               stderr=subprocess.DEVNULL).returncode == 0:
                 return True
@@ -82,7 +82,7 @@ class SshTest(ClusterTest):
         study.wait_for(lambda: len(study.executed()) == 4)
         for pid in SERVER.sessions():
             os.kill(pid, signal.SIGKILL)
-        self.assertEqual(doetune.wait(60), 0, study.words())
+        self.assertEqual(doetune.wait(300), 0, study.words())
         self.check_complete(study)
         self.assertEqual(len(study.records()), 4)  # nothing was repeated
 

@@ -49,7 +49,7 @@ class GpuSession(unittest.TestCase):
 
     def session(self, *words, expect):
         done = subprocess.run([sys.executable, RUN, self.folder / "out", "--programs", self.folder, "--device", "cpu",
-                               *words], capture_output=True, text=True, timeout=60, check=False)
+                               *words], capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
         self.results = json.loads((self.folder / "out/results.json").read_text())
         self.report = (self.folder / "out/results.md").read_text()
