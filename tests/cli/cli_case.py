@@ -67,7 +67,7 @@ class CliCase(unittest.TestCase):
                  if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
         done = subprocess.run([*prefix, str(DOETUNE), *map(str, arguments)], cwd=self.directory,
                               capture_output=True, text=True, env={**clean, **(env or {})},
-                              stdin=subprocess.DEVNULL, timeout=300)
+                              stdin=subprocess.DEVNULL, timeout=900)
         expected = expect if isinstance(expect, tuple) else (expect,)
         self.assertIn(done.returncode, expected,
                       f"doetune {arguments}:\n{done.stdout}\n{done.stderr}")
