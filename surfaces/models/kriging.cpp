@@ -71,7 +71,8 @@ Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance) {
   raised.diagonal().array() += kNegligibleVariance * covariance.diagonal().maxCoeff();
   const Eigen::LLT<Eigen::MatrixXd> llt(raised);
   if (llt.info() == Eigen::Success) return llt.matrixL();
-  // Slower by an order of magnitude, and of any covariance: the product is not by blocks.
+  // Rounding has left less than that. LDLT takes any covariance, but Eigen's does not work by
+  // blocks.
   const Eigen::LDLT<Eigen::MatrixXd> ldlt(covariance);
   Eigen::MatrixXd lower = ldlt.matrixL();
   lower = lower * ldlt.vectorD().cwiseMax(0).cwiseSqrt().asDiagonal();

@@ -54,7 +54,7 @@ Eigen::MatrixXd projection(const Kriging& kriging);
 Eigen::VectorXd likelihood_gradient(const GroupedRuns& runs, const Kriging& kriging,
                                     const Eigen::VectorXd& log_parameters);
 
-/// A matrix A with A A' = covariance, which may be singular, to 1e-11 of the largest variance.
+/// A matrix A with A A' = covariance, to 1e-11 of its largest variance; it may be singular.
 Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance);
 
 inline constexpr double kMinNoiseRatio = 1e-9;

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 DOETUNE = pathlib.Path(sys.argv[1]).resolve()
 TREE = pathlib.Path(sys.argv[2]).resolve()
@@ -50,6 +51,11 @@ class CliCase(unittest.TestCase):
     def write_program(self, name, text):
         self.write(name, text)
         (self.directory / name).chmod(0o755)
+
+    @staticmethod
+    def journal_line(text):
+        """A line of a journal, of a record that lacks its checksum and the closing brace."""
+        return f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}'
 
     def hold_after(self, runs):
         """The program waits when it has begun so many runs, until release()."""

@@ -2,7 +2,6 @@
 """A study whose files were lost, are older than its journal, or were changed: what is said, and the way back."""
 import json
 import shutil
-import zlib
 
 from cli_case import CliCase, main
 
@@ -83,7 +82,7 @@ class Restore(CliCase):
                 record = json.loads(line[:line.rindex(',"crc"')] + "}")
                 record["settings"] = dict.fromkeys(record["settings"], "0.125")
                 text = json.dumps(record, separators=(",", ":"))[:-1]
-                line = f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}'
+                line = self.journal_line(text)
             changed.append(line)
         self.write("tune/runs.jsonl", "\n".join(changed))
         status = self.doetune("status", "tune").stdout

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
-import zlib
 from collections import Counter
 
 from cli_case import CliCase, DOETUNE, main
@@ -315,7 +314,7 @@ confirm: {{runs: 1}}
             text = line.rpartition(',"crc":')[0]
             text = re.sub(r'"start":"[^"]*"', f'"start":"2026-11-28T10:00:{len(lines):02}.000Z"', text)
             text = re.sub(r'"duration_s":[^,]*', '"duration_s":1', text)
-            lines.append(f'{text},"crc":"{zlib.crc32(text.encode()):08x}"}}\n')
+            lines.append(self.journal_line(text) + "\n")
         journal.write_text("".join(lines))
 
     def test_a_limit_on_the_time(self):

@@ -11,15 +11,17 @@
 #include "runner/processes/run_error.h"
 #include "study/directory/directory.h"
 #include "tests/runner/fake_clients.h"
+#include "tests/runner/launcher_events.h"
 
 using namespace doetune;
 using runner::Attempt;
 using runner::AttemptEnd;
 using runner::EndCause;
+using tests::kHang_s;
+using tests::wait_for;
+using tests::wait_until;
 
 namespace {
-
-constexpr double kHang_s = 20;
 
 struct World {
   tests::FakeClients clients;
@@ -62,15 +64,6 @@ struct World {
                               runner::slurm_job_name("s.pilot", temporary.path()) + "\n");
   }
 };
-
-std::vector<runner::LauncherEvent> wait_for(runner::Launcher& launcher, double limit_s = kHang_s) {
-  const double until_s = monotonic_s() + limit_s;
-  while (monotonic_s() < until_s) {
-    const auto events = launcher.wait(0.05, -1);
-    if (events && !events->empty()) return *events;
-  }
-  return {};
-}
 
 /// Waits until srun was called.
 void wait_for_step(const World& world, runner::Launcher& launcher) {
@@ -202,8 +195,7 @@ TEST_CASE("Runs wait for the pilot, and what srun cannot start is lost", "[runne
     launcher.submit(world.attempt("s.1.1"));
     launcher.submit(world.attempt("s.2.1"));
     world.list_pilot("PENDING||Resources");
-    const double until_s = monotonic_s() + 60;
-    while (world.notes.empty() && monotonic_s() < until_s) CHECK(wait_for(launcher, 0.1).empty());
+    wait_until(launcher, [&] { return !world.notes.empty(); });
     CHECK(world.clients.text("asked").empty());  // the pilot of an earlier doetune exists
     CHECK_THAT(world.notes, Catch::VectorContains(
                                 std::string("Slurm job 12 for the nodes is pending: Resources")));

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/clock.h"
 #include "runner/attempts/attempt_file.h"
 #include "runner/attempts/printed_attempt.h"
 #include "runner/launchers/kubernetes_job.h"
@@ -13,12 +12,15 @@
 #include "runner/processes/run_error.h"
 #include "study/files.h"
 #include "tests/runner/fake_clients.h"
+#include "tests/runner/launcher_events.h"
 
 using namespace doetune;
 using runner::Attempt;
 using runner::AttemptEnd;
 using runner::EndCause;
 using runner::KubernetesJob;
+using tests::wait_for;
+using tests::wait_until;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -338,15 +340,6 @@ struct Refusing {
   }
 };
 
-std::vector<runner::LauncherEvent> wait_for(runner::Launcher& launcher, double limit_s) {
-  std::vector<runner::LauncherEvent> events;
-  const double until_s = monotonic_s() + limit_s;
-  while (events.empty() && monotonic_s() < until_s) {
-    events = launcher.wait(0.05, -1).value_or(std::vector<runner::LauncherEvent>());
-  }
-  return events;
-}
-
 }  // namespace
 
 TEST_CASE("What Kubernetes refuses is not started, in its words", "[runner][kubernetes]") {
@@ -367,9 +360,7 @@ TEST_CASE("A Job that the API server did not receive is created again", "[runner
       "dial tcp 127.0.0.1:1: connect: connection refused");
   runner::KubernetesLauncher launcher(cluster.request);
   launcher.submit(cluster.attempt);
-  const double until_s = monotonic_s() + 60;
-  while (cluster.clients.text("created").size() <= 2 && monotonic_s() < until_s)
-    CHECK(wait_for(launcher, 0.1).empty());
+  wait_until(launcher, [&] { return cluster.clients.text("created").size() > 2; });
   CHECK(cluster.clients.text("created").size() > 2);
 }
 

@@ -1,7 +1,6 @@
 // The launcher slurm with scripted clients, whose answers are taken from Slurm 22.05:
 // test_slurm_cluster.py runs it.
 #include <catch2/catch.hpp>
-#include <functional>
 #include <memory>
 
 #include "base/clock.h"
@@ -12,16 +11,17 @@
 #include "runner/processes/run_error.h"
 #include "study/directory/directory.h"
 #include "tests/runner/fake_clients.h"
+#include "tests/runner/launcher_events.h"
 
 using namespace doetune;
 using runner::Attempt;
 using runner::AttemptEnd;
 using runner::EndCause;
 using runner::SlurmJob;
+using tests::wait_for;
+using tests::wait_until;
 
 namespace {
-
-constexpr double kHang_s = 20;
 
 /// A launcher whose sbatch accepts every job, and whose squeue prints what the test specifies.
 struct Cluster {
@@ -63,21 +63,6 @@ struct Cluster {
     clients.file("queue", "12|" + columns + "|" + job(attempt) + "\n");
   }
 };
-
-std::vector<runner::LauncherEvent> wait_for(runner::Launcher& launcher, double limit_s = kHang_s) {
-  const double until_s = monotonic_s() + limit_s;
-  while (monotonic_s() < until_s) {
-    const auto events = launcher.wait(0.05, -1);
-    if (events && !events->empty()) return *events;
-  }
-  return {};
-}
-
-/// Waits until a condition holds, without an attempt ending.
-void wait_until(runner::Launcher& launcher, const std::function<bool()>& holds) {
-  const double until_s = monotonic_s() + kHang_s;
-  while (!holds() && monotonic_s() < until_s) CHECK(wait_for(launcher, 0.05).empty());
-}
 
 AttemptEnd end_of(runner::Launcher& launcher) {
   const auto events = wait_for(launcher);
