@@ -57,9 +57,10 @@ struct OptimumRequest {
   std::function<Eigen::MatrixXd(const Eigen::MatrixXd& coded)> drawn_feasibility = {};
   std::size_t max_enumerated = 10'000'000;  ///< maximum number of usable settings for exhaustive
                                             ///< search
-  std::size_t max_drawn = 20'000;  ///< maximum number of settings in joint draws of the means; of
-                                   ///< more, a grid of so many and 2,000 random ones
-  int threads = 0;                 ///< 0: all hardware threads
+  /// Maximum number of settings in a joint draw of the means. Of more usable settings, a grid of so
+  /// many and 2,000 random ones are looked at, in parts that are drawn by themselves.
+  std::size_t max_drawn = 20'000;
+  int threads = 0;  ///< 0: all hardware threads
 };
 
 /// Empty without an error estimate.

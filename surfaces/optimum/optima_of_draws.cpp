@@ -115,23 +115,72 @@ Eigen::MatrixXd pilot_points(const OptimumRequest& request) {
   return rows.empty() ? coded : coded(rows, Eigen::all);
 }
 
+struct PilotPoint {
+  Eigen::Index row = 0;  ///< of all pilot points
+  Score score;
+};
+
+/// Those of the best scores, in the order of the rows where scores are equal.
+std::vector<PilotPoint> best_of(std::vector<PilotPoint> points) {
+  const auto kept = points.begin() + static_cast<long>(std::min(kKeptOfPilot, points.size()));
+  std::partial_sort(points.begin(), kept, points.end(),
+                    [](const PilotPoint& a, const PilotPoint& b) {
+                      if (better(a.score, b.score) || better(b.score, a.score))
+                        return better(a.score, b.score);
+                      return a.row < b.row;
+                    });
+  points.erase(kept, points.end());
+  return points;
+}
+
+/// Of each pilot draw, the best of some points, which are drawn jointly.
+std::vector<std::vector<PilotPoint>> best_of_rows(const OptimumRequest& request,
+                                                  const Eigen::MatrixXd& coded,
+                                                  const std::vector<Eigen::Index>& rows,
+                                                  std::uint64_t stream) {
+  const DrawnScores drawn(request, coded(rows, Eigen::all));
+  const DrawnTruths truths = drawn.draw(0, kPilotDraws, stream);
+  std::vector<std::vector<PilotPoint>> best;
+  for (int draw = 0; draw < kPilotDraws; ++draw) {
+    const std::vector<Score> scores = drawn.scores(truths, draw);
+    std::vector<PilotPoint> points;
+    for (std::size_t i = 0; i < rows.size(); ++i) points.push_back({rows[i], scores[i]});
+    best.push_back(best_of(std::move(points)));
+  }
+  return best;
+}
+
+/// Of each pilot draw, the best of all points. Joint draws take time that grows with the cube of
+/// their number, so each part of up to max_drawn points is drawn by itself, from all over the
+/// region: enough to see where optima lie.
+std::vector<std::vector<PilotPoint>> best_of_pilot(const OptimumRequest& request,
+                                                   const Eigen::MatrixXd& coded) {
+  const auto joint = static_cast<Eigen::Index>(request.max_drawn);
+  const Eigen::Index parts = std::max<Eigen::Index>(1, (coded.rows() + joint - 1) / joint);
+  std::vector<std::vector<std::vector<PilotPoint>>> of_parts(static_cast<std::size_t>(parts));
+  parallel_for(static_cast<int>(parts), request.threads, [&](int part) {
+    std::vector<Eigen::Index> rows;
+    for (Eigen::Index i = part; i < coded.rows(); i += parts) rows.push_back(i);
+    of_parts[static_cast<std::size_t>(part)] =
+        best_of_rows(request, coded, rows, kPilotStream + static_cast<std::uint64_t>(part));
+  });
+  std::vector<std::vector<PilotPoint>> best(kPilotDraws);
+  for (std::size_t draw = 0; draw < best.size(); ++draw) {
+    for (const auto& part : of_parts)
+      best[draw].insert(best[draw].end(), part[draw].begin(), part[draw].end());
+    best[draw] = best_of(std::move(best[draw]));
+  }
+  return best;
+}
+
 /// The pilot points that are among the best of some draw, most frequent first.
 Eigen::MatrixXd candidates(const OptimumRequest& request) {
   const Eigen::MatrixXd coded = pilot_points(request);
-  const DrawnScores drawn(request, coded);
-  const DrawnTruths truths = drawn.draw(0, kPilotDraws, kPilotStream);
   std::vector<int> counts(static_cast<std::size_t>(coded.rows()), 0);
-  std::vector<Eigen::Index> order(counts.size());
-  for (int draw = 0; draw < kPilotDraws; ++draw) {
-    const std::vector<Score> all = drawn.scores(truths, draw);
-    std::iota(order.begin(), order.end(), Eigen::Index{0});
-    const auto kept = order.begin() + static_cast<long>(std::min(kKeptOfPilot, order.size()));
-    std::partial_sort(order.begin(), kept, order.end(), [&](Eigen::Index a, Eigen::Index b) {
-      if (better(all[a], all[b]) || better(all[b], all[a])) return better(all[a], all[b]);
-      return a < b;
-    });
-    std::for_each(order.begin(), kept, [&](Eigen::Index i) { ++counts[i]; });
+  for (const std::vector<PilotPoint>& best : best_of_pilot(request, coded)) {
+    for (const PilotPoint& point : best) ++counts[static_cast<std::size_t>(point.row)];
   }
+  std::vector<Eigen::Index> order(counts.size());
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   std::erase_if(order, [&](Eigen::Index i) { return counts[i] == 0; });
   std::stable_sort(order.begin(), order.end(),

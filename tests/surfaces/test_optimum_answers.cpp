@@ -1,5 +1,6 @@
 // Tests of the analyses of an optimum: gains, equivalents, robustness, Pareto fronts, relaxed
 // limits, and the uncertainty of its location.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>
@@ -68,6 +69,26 @@ surfaces::OptimumRequest request_for(std::vector<surfaces::GoalResponse> respons
   request.threads = 2;
   return request;
 }
+
+/// A surface that notes at how many points its errors were asked for together.
+class CountedSurface : public surfaces::Surface {
+ public:
+  explicit CountedSurface(const surfaces::Fit& fit) : fit_(fit) {}
+
+  surfaces::Prediction predict(const Eigen::Ref<const Eigen::VectorXd>& coded) const override {
+    return fit_.predict(coded);
+  }
+  surfaces::MeanErrors mean_errors(const Eigen::MatrixXd& coded) const override {
+    Eigen::Index before = most_;
+    while (before < coded.rows() && !most_.compare_exchange_weak(before, coded.rows())) continue;
+    return fit_.mean_errors(coded);
+  }
+  Eigen::Index most() const { return most_; }
+
+ private:
+  const surfaces::Fit& fit_;
+  mutable std::atomic<Eigen::Index> most_ = 0;
+};
 
 const Goal kHigh{GoalType::kMaximize, 0, 25};
 const Goal kLow{GoalType::kMinimize, 0, 20};
@@ -389,6 +410,26 @@ TEST_CASE("The exact draws and those among usable settings agree", "[surfaces][u
   request.threads = 3;
   CHECK(surfaces::optimum_uncertainty(request, optimum, 2000).region->centre ==
         searched.region->centre);
+}
+
+// The time of a joint draw from a Gaussian process grows with the cube of the number of points.
+TEST_CASE("No more settings are drawn together than allowed, and the optima are the same",
+          "[surfaces][uncertainty]") {
+  const surfaces::Fit hill = measured_hill(0.4, 9), cost = measured_cost(9);
+  const CountedSurface counted(hill);
+  auto request = request_for({{"y", &hill, kHigh}});
+  const surfaces::Optimum optimum = surfaces::find_optimum(request);
+  const auto exact = surfaces::optimum_uncertainty(request, optimum, 2000);
+  request.responses[0].surface = &counted;
+  request.responses.push_back({"cost", &cost, Goal{GoalType::kAtMost, 0, 1000}});
+  request.max_drawn = 600;
+  const auto searched = surfaces::optimum_uncertainty(request, optimum, 2000);
+  CHECK(counted.most() > 0);
+  CHECK(counted.most() <= 600);
+  for (int f = 0; f < 2; ++f) {
+    CHECK(searched.factors[f].settings.low == Approx(exact.factors[f].settings.low).margin(0.06));
+    CHECK(searched.factors[f].settings.high == Approx(exact.factors[f].settings.high).margin(0.06));
+  }
 }
 
 TEST_CASE("Of factors that nothing depends on the optimum lies anywhere",
