@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/confirmation.h"
+#include "analysis/failed_runs.h"
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "doe/design.h"
@@ -72,6 +73,9 @@ std::optional<BestRun> better_run(const Analysis& analysis, const std::optional<
   if (record == analysis.records.end()) return best;
   if (record->second.status != study::RunStatus::kCompleted) return best;
   if (!keeps_held(analysis, run)) return best;
+  if (has_been_infeasible(analysis.directory->plan, analysis.records,
+                          settings_of_run(analysis, run)))
+    return best;
   const auto score = score_of(analysis, record->second);
   if (!score) return best;
   if (best && !is_better(*score, *score_of(analysis, analysis.records.at(best->run)))) return best;

@@ -14,8 +14,8 @@ struct BestRun {
 };
 
 /// The better of two runs, by violation of limits, then desirability, then the first response to
-/// maximize or minimize; `best` if `run` did not complete, lacks a response with a goal or has a
-/// held factor at another level.
+/// maximize or minimize; `best` if `run` did not complete, lacks a response with a goal, has a held
+/// factor at another level, or settings that were infeasible in another run.
 std::optional<BestRun> better_run(const Analysis& analysis, const std::optional<BestRun>& best,
                                   int run);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/failed_runs.h"
 #include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
 #include "analysis/today.h"
@@ -18,6 +19,17 @@ constexpr double kLevel = 0.95;
 
 /// Level of each of k intervals with joint level kLevel (Bonferroni).
 double each_of(int k) { return 1 - (1 - kLevel) / std::max(k, 1); }
+
+bool cannot_run(const Analysis& analysis, const std::vector<double>& settings) {
+  const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
+  const bool any_completed =
+      std::any_of(analysis.records.begin(), analysis.records.end(), [&](const auto& entry) {
+        return entry.second.status == study::RunStatus::kCompleted &&
+               runs[static_cast<std::size_t>(entry.first - 1)].settings == settings;
+      });
+  return !any_completed &&
+         has_been_infeasible(analysis.directory->plan, analysis.records, settings);
+}
 
 int with_goal(const Analysis& analysis, bool ramps_only) {
   return static_cast<int>(
@@ -187,7 +199,9 @@ bool Confirmation::system_changed() const {
 }
 
 study::ValidatedSettings validated_settings(const Analysis& analysis) {
-  return {analysis.optimum->best.settings, surfaces::baseline_of(factors_of(analysis))};
+  auto baseline = surfaces::baseline_of(factors_of(analysis));
+  if (baseline && cannot_run(analysis, *baseline)) baseline.reset();
+  return {analysis.optimum->best.settings, std::move(baseline)};
 }
 
 std::optional<Confirmation> confirmation_of(const Analysis& analysis) {

@@ -77,7 +77,7 @@ struct Confirmation {
   bool system_changed() const;
 };
 
-/// The settings to confirm: the optimum, and the baseline.
+/// The settings to confirm: the optimum, and the baseline unless it has only been infeasible.
 study::ValidatedSettings validated_settings(const Analysis& analysis);
 
 /// Empty without an optimum, and if no confirmation run is planned at its settings.

@@ -1,7 +1,6 @@
 #include "analysis/failed_runs.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace doetune::analysis {
 namespace {
@@ -51,6 +50,16 @@ std::set<int> infeasible_runs(const study::Plan& plan,
     if (record.status == study::RunStatus::kInfeasible) runs.insert(run);
   }
   return runs;
+}
+
+bool has_been_infeasible(const study::Plan& plan,
+                         const std::map<int, study::RunRecord>& final_records,
+                         const std::vector<double>& settings) {
+  return std::any_of(final_records.begin(), final_records.end(), [&](const auto& entry) {
+    const auto& [run, record] = entry;
+    return record.status == study::RunStatus::kInfeasible &&
+           plan.runs[static_cast<std::size_t>(run - 1)].settings == settings;
+  });
 }
 
 }  // namespace doetune::analysis

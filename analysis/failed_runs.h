@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <vector>
 
 #include "study/plan.h"
 #include "study/run_record.h"
@@ -26,5 +27,10 @@ std::set<int> failures_that_count(const study::Plan& plan,
 /// failures that count as such.
 std::set<int> infeasible_runs(const study::Plan& plan,
                               const std::map<int, study::RunRecord>& final_records);
+
+/// Whether a run with these settings was infeasible.
+bool has_been_infeasible(const study::Plan& plan,
+                         const std::map<int, study::RunRecord>& final_records,
+                         const std::vector<double>& settings);
 
 }  // namespace doetune::analysis

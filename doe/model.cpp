@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <set>
 
 #include "base/nearest_name.h"
 
@@ -135,9 +136,10 @@ std::string term_name(const Term& term, const std::vector<Factor>& factors) {
 
 Model::Model(std::vector<Factor> factors, std::vector<Term> terms)
     : factors_(std::move(factors)), terms_(std::move(terms)) {
+  std::set<std::vector<int>> seen;  // a cubic model of 50 factors has 23,000 terms
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     const std::string name = term_name(terms_[t], factors_);
-    if (std::find(terms_.begin(), terms_.begin() + t, terms_[t]) != terms_.begin() + t) {
+    if (!seen.insert(terms_[t].powers).second) {
       throw ModelError(fmt::format("model term '{}' is listed twice", name));
     }
     for (std::size_t f = 0; f < factors_.size(); ++f) {
@@ -200,9 +202,13 @@ std::vector<std::string> Model::term_names() const {
 }
 
 std::vector<int> Model::columns_of(int term) const {
+  // The columns are in the order of the terms.
+  const auto first =
+      std::lower_bound(columns_.begin(), columns_.end(), term,
+                       [](const ModelColumn& column, int wanted) { return column.term < wanted; });
   std::vector<int> columns;
-  for (int c = 0; c < column_count(); ++c) {
-    if (columns_[c].term == term) columns.push_back(c);
+  for (auto at = first; at != columns_.end() && at->term == term; ++at) {
+    columns.push_back(static_cast<int>(at - columns_.begin()));
   }
   return columns;
 }

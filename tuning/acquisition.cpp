@@ -121,20 +121,19 @@ bool Acquisition::has_closed_form() const {
 
 double Acquisition::closed_form(const Incumbent& incumbent, Eigen::Index i,
                                 double inflation) const {
-  const double at_zero = utility_.of(std::vector<double>{0});
-  const double slope = utility_.of(std::vector<double>{1}) - at_zero;
-  const double sign = slope > 0 ? 1 : -1;
+  const Utility::Line line = utility_.line();
+  const double sign = line.slope > 0 ? 1 : -1;
   const bool is_log =
       problem_.objectives[utility_.goals().front()].transform == surfaces::Transform::kLog;
   const Means& means = means_.front();
   double sum = 0;
   for (Eigen::Index draw = 0; draw < draws(); ++draw) {
-    const double best = (incumbent.utility[draw] - at_zero) / slope;  // as a response
+    const double best = line.response(incumbent.utility[draw]);
     const double mean = means.mean(i, draw), deviation = inflation * means.learnt(i, draw);
     sum += is_log ? best * normal_excess(sign * mean, deviation, sign * std::log(best))
                   : normal_excess(sign * mean, deviation, sign * best);
   }
-  return std::abs(slope) * sum / static_cast<double>(draws());
+  return std::abs(line.slope) * sum / static_cast<double>(draws());
 }
 
 /// Different goals take different normal numbers, so that their errors are independent.

@@ -218,8 +218,11 @@ Search::Search(const study::StudyDirectory& directory, const SearchLimits& limit
   const bool unknown = before == study::SearchState() && is_confirming(directory);
   if (state_.end.empty() && !unknown) return;
   // A search that ended once needs no more proof that little is to be gained, unless what it
-  // predicted proved wrong.
-  state_.small_gains = validation_of(directory) == Validation::kNotConfirmed ? 0 : kPatience - 1;
+  // predicted proved wrong: then often other settings are the optimum, which nobody has confirmed.
+  const auto validation = validation_of(directory);
+  const bool is_wrong =
+      validation ? *validation == Validation::kNotConfirmed : is_confirming(directory);
+  state_.small_gains = is_wrong ? 0 : kPatience - 1;
   state_.end.clear();
 }
 
@@ -303,7 +306,7 @@ int Search::confirmations(const study::StudyDirectory& directory) const {
 
 bool Search::may_confirm(const study::StudyDirectory& directory) const {
   if (confirmations(directory) < 1) return false;
-  return runs_left(directory) >= 0 || is_confirming(directory);
+  return runs_left(directory) >= 0 || is_pending(directory) || validation_of(directory);
 }
 
 std::vector<NextRun> Search::ends(const study::StudyDirectory& directory, std::string reason) {

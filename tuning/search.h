@@ -78,7 +78,7 @@ class Search {
   /// confirmation one such gain is enough, unless the runs there contradicted the prediction.
   std::vector<NextRun> propose(study::StudyDirectory& directory, int batch);
 
-  /// Whether the limits have means for a confirmation, or one has begun.
+  /// Whether the limits have means for a confirmation, or that of the optimum has begun.
   bool may_confirm(const study::StudyDirectory& directory) const;
 
   /// The number of confirmation runs of each of the settings to confirm: no more than SearchLimits

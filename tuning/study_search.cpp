@@ -72,6 +72,21 @@ void add_derived(const study::Study& study, const study::PlannedRun& run,
 
 bool uses_servers(const study::Study& study) { return !study.run.server.set_up.empty(); }
 
+/// Whether a record is an observation of whether its settings can run. Of the others the settings
+/// are not proposed again.
+bool says_whether_it_runs(const study::RunRecord& record) {
+  return record.status == study::RunStatus::kCompleted ||
+         (record.status == study::RunStatus::kInfeasible && !record.same_as);
+}
+
+/// The region without the settings of a whole plot, whose server cannot run.
+doe::Region without_plot(const Problem& problem, const Settings& plot) {
+  const auto is_other = [problem, plot](const Settings& settings) {
+    return !same_whole_plot(problem, settings, plot);
+  };
+  return problem.region.where(is_other, "a server that can run");
+}
+
 /// What other hard-to-change settings cost, in units of a mean run.
 double change_cost(const study::Study& study,
                    const std::map<int, study::RunRecord>& final_records) {
@@ -206,12 +221,14 @@ std::optional<ToldEnd> tell_progress(const study::StudyDirectory& directory, int
 Problem open_problem(const study::StudyDirectory& directory,
                      const std::map<int, study::RunRecord>& final_records) {
   Problem problem = problem_of(directory.study);
+  const std::set<int> cannot_run = analysis::infeasible_runs(directory.plan, final_records);
   for (const auto& [run, record] : final_records) {
-    const bool ended = record.status == study::RunStatus::kCompleted ||
-                       record.status == study::RunStatus::kInfeasible;
-    if (ended) continue;
     const auto& settings = directory.plan.runs[static_cast<std::size_t>(run - 1)].settings;
-    problem.region = problem.region.without(settings);
+    if (record.in_set_up && cannot_run.contains(run) && has_whole_plots(problem)) {
+      problem.region = without_plot(problem, settings);
+    } else if (!says_whether_it_runs(record)) {
+      problem.region = problem.region.without(settings);
+    }
   }
   for (const auto& [run, record] : final_records) {
     problem.tried.push_back(directory.plan.runs[static_cast<std::size_t>(run - 1)].settings);

@@ -34,7 +34,9 @@ Range range_of(const Objective& objective, const std::vector<Observation>& so_fa
     high = goal.type == doe::GoalType::kMaximize ? goal.high : std::max(high, goal.high);
   if (low < high) return {low, high};
   if (measured.first < measured.second) return measured;
-  return std::isfinite(low) && low == high ? Range(low - 1, low + 1) : Range(0.0, 1.0);
+  if (!std::isfinite(low) || low != high) return {0.0, 1.0};
+  const double half = std::max(1.0, std::abs(low));  // as ends of their own, however large
+  return {low - half, low + half};
 }
 
 }  // namespace
@@ -80,14 +82,17 @@ std::vector<double> Utility::heights(const std::vector<double>& responses) const
   return heights;
 }
 
+Utility::Line Utility::line() const {
+  const auto [low, high] = ranges_[0];
+  const bool minimize = objectives_[goals_[0]].goal.type == doe::GoalType::kMinimize;
+  return minimize ? Line{high, -1 / (high - low)} : Line{low, 1 / (high - low)};
+}
+
 double Utility::relative(double improvement, double best) const {
   if (!is_single()) return improvement / std::max(best, kLowest);
-  const auto [low, high] = ranges_[0];
-  const surfaces::Goal& goal = objectives_[goals_[0]].goal;
-  if (goal.type == doe::GoalType::kTarget) return improvement;
-  const double response = goal.type == doe::GoalType::kMinimize ? high - best * (high - low)
-                                                                : low + best * (high - low);
-  return response == 0 ? improvement : improvement * (high - low) / std::abs(response);
+  if (objectives_[goals_[0]].goal.type == doe::GoalType::kTarget) return improvement;
+  const double response = line().response(best);
+  return response == 0 ? improvement : improvement / std::abs(line().slope * response);
 }
 
 std::optional<double> Utility::of(const Observation& observation) const {
@@ -113,6 +118,10 @@ std::optional<std::size_t> best_measured(const Problem& problem,
   for (std::size_t i = 0; i < so_far.size(); ++i) {
     const auto value = utility.of(so_far[i]);
     if (!value || (best && *value <= highest)) continue;
+    if (std::any_of(so_far.begin(), so_far.end(), [&](const Observation& other) {
+          return !other.completed && other.settings == so_far[i].settings;
+        }))
+      continue;
     best = i;
     highest = *value;
   }

@@ -25,6 +25,14 @@ class Utility {
   /// Of responses, one for each of goals().
   double of(const std::vector<double>& responses) const;
 
+  /// Of a single goal that is no target, the utility is slope (response - zero).
+  struct Line {
+    double zero = 0, slope = 1;
+
+    double response(double utility) const { return zero + utility / slope; }
+  };
+  Line line() const;
+
   /// The same for each goal alone, plus kBelowWorst: what is better than all that was measured by
   /// so much counts towards the volume of a front (hypervolume.h). Source: Ishibuchi et al. (2018),
   /// Evol. Comput. 26, 411, for the reference point.
@@ -47,8 +55,8 @@ class Utility {
   std::vector<std::pair<double, double>> ranges_;  ///< of each goal
 };
 
-/// The index of the best of the completed runs that meet the limits, as measured; empty if there is
-/// none.
+/// The index of the best of the completed runs that meet the limits, as measured, among settings of
+/// which every run could run; empty if there is none.
 std::optional<std::size_t> best_measured(const Problem& problem,
                                          const std::vector<Observation>& so_far);
 

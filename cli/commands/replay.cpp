@@ -63,6 +63,8 @@ std::vector<Strategy> strategies_of(const Options& options) {
     }
     strategies.push_back(*strategy);
   }
+  if (strategies.empty())
+    throw UsageError(fmt::format("--strategy: expected some of {}, found ''", all));
   return strategies;
 }
 
@@ -77,6 +79,7 @@ std::vector<int> budgets_of(const Options& options) {
     }
     budgets.push_back(static_cast<int>(runs));
   }
+  if (budgets.empty()) throw UsageError("--budget: expected ascending numbers of runs, found ''");
   return budgets;
 }
 

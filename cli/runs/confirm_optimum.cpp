@@ -54,9 +54,11 @@ Obstacle obstacle_to(const analysis::Analysis& analysis) {
   }
 }
 
-/// Runs the baseline as well, if every factor has one and the region permits it.
+/// Runs the baseline as well, if every factor has one, it can run and the region permits it.
 study::ValidatedSettings settings_to_run(const analysis::Analysis& analysis) {
   study::ValidatedSettings validated = analysis::validated_settings(analysis);
+  if (!validated.baseline && surfaces::baseline_of(analysis.directory->study.factors))
+    print_message("The baseline is not run: it was infeasible\n");
   if (!validated.baseline || *validated.baseline == validated.settings) return validated;
   const doe::Region& region = analysis.directory->study.region;
   if (const auto reason = region.excluded_by(*validated.baseline)) {

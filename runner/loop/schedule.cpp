@@ -45,8 +45,8 @@ bool is_same(const std::vector<doe::Factor>& factors, const study::PlannedRun& a
 std::optional<int> infeasible_like(const std::vector<doe::Factor>& factors, const study::Plan& plan,
                                    const std::map<int, study::RunRecord>& final_records,
                                    const study::PlannedRun& run) {
-  if (run.validates()) return std::nullopt;
   for (const study::PlannedRun& other : plan.runs) {
+    if (run.validates() && !other.validates()) continue;  // it is to be tried once more
     const auto record = final_records.find(other.run);
     if (record == final_records.end() || record->second.status != RunStatus::kInfeasible) continue;
     if (record->second.same_as) continue;

@@ -24,8 +24,8 @@ struct Selection {
 };
 
 /// The executed run that was infeasible at the settings of `run`, or whose server was at its
-/// hard-to-change settings; empty if there is none. Validation runs have none: whether their
-/// configuration can run is what they test.
+/// hard-to-change settings; empty if there is none. Of a validation run only other ones count:
+/// whether its configuration can run is what they test.
 std::optional<int> infeasible_like(const std::vector<doe::Factor>& factors, const study::Plan& plan,
                                    const std::map<int, study::RunRecord>& final_records,
                                    const study::PlannedRun& run);

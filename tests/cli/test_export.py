@@ -332,4 +332,6 @@ if __name__ == "__main__":
     if not RSCRIPT and not has_module("statsmodels"):
         print("skipped: neither Rscript (r-base-core) nor statsmodels (python3-statsmodels) is installed")
         sys.exit(77)
+    for missing in ["Rscript"] * (not RSCRIPT) + ["statsmodels"] * (not has_module("statsmodels")):
+        print(f"test_export (half of its cases) ... skipped 'no {missing}'")
     main()

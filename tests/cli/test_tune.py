@@ -197,6 +197,84 @@ confirm: {runs: 1}
         tried = {row["whole_plot"] for row in self.rows() if row["kernel"] == "c"}
         self.assertLessEqual(len(tried), 2, self.rows())
 
+    def test_no_run_is_spent_on_a_level_whose_server_cannot_run(self):
+        """Once it is known, also where a run was skipped for it."""
+        self.write_program("bench", """#!/bin/sh
+awk -v batch=$1 'BEGIN { print "{\\"throughput\\": " batch "}" }'
+""")
+        self.write_program("serve", "#!/bin/sh\ncase $1 in c|d) exit 77;; esac\ntouch ready-$1; exec sleep 100\n")
+        self.write("tune.yaml", """command: [./bench, "{batch}", "{kernel}"]
+factors:
+  kernel: {levels: [a, b, c, d], hard_to_change: true}
+  batch: {levels: [1, 2, 4]}
+  workers: {levels: [1, 2]}
+responses: {throughput: {goal: maximize}}
+run: {retries: 0, telemetry: 0, set_up: [./serve, "{kernel}"], ready: [test, -e, "ready-{kernel}"], ready_within: 20 s}
+confirm: {runs: 1}
+""")
+        self.doetune("tune", "tune.yaml", "--budget", 20, expect=(0, 5, 8))
+        known = set()
+        for record in self.records():
+            row = self.rows("plan.csv")[record["run"] - 1]
+            if row["point_type"] == "proposed":
+                self.assertNotIn(row["kernel"], known, self.rows())
+            if record["status"] == "infeasible" and not record.get("same_as"):
+                known.add(row["kernel"])
+        self.assertTrue(known)
+
+    def a_system_that_changes(self):
+        """From the 14th run on large settings cannot run, which were the best."""
+        self.write_program("bench", """#!/usr/bin/env python3
+import json, os, sys
+executors, batch = float(sys.argv[1]), float(sys.argv[2])
+with open("made", "a") as file:
+    file.write("x")
+if os.path.getsize("made") > 13 and executors * batch > 20:
+    sys.exit(77)
+print(json.dumps({"throughput": executors * batch ** 0.5 - 0.08 * executors * batch, "latency": 1}))
+""")
+        self.write("tune.yaml", """command: [./bench, "{workers}", "{batch}"]
+factors:
+  batch: {levels: [1, 2, 4, 8, 16], scale: log2, baseline: 1}
+  workers: {low: 1, high: 4, type: integer, baseline: 1}
+responses:
+  throughput: {goal: maximize, unit: images/s}
+run: {telemetry: 0}
+confirm: {runs: 3}
+""")
+
+    def test_settings_that_can_no_longer_run(self):
+        self.a_system_that_changes()
+        first = self.doetune("tune", "tune.yaml", "--budget", 40, expect=(0, 5, 8))
+        rows = self.rows()
+        executed = Counter()
+        for record in self.records():
+            row = rows[record["run"] - 1]
+            if (row["point_type"], row["status"]) == ("confirmation", "infeasible") and "same_as" not in record:
+                executed[row["workers"], row["batch"]] += 1
+        self.assertTrue(executed)
+        self.assertEqual(set(executed.values()), {1}, rows)  # one run is enough
+        if "The search goes on" in first.stderr:
+            self.assertIn("next:", first.stderr.split("The search goes on")[1], first.stderr)
+        cannot = {(row["workers"], row["batch"]) for row in rows if row["status"] == "infeasible"}
+        for run in re.findall(r"Best measured: run (\d+)", first.stdout)[1:]:  # the first: before it is known
+            row = rows[int(run) - 1]
+            self.assertNotIn((row["workers"], row["batch"]), cannot, first.stdout)
+
+    def test_the_budget_holds_after_a_confirmation_that_failed(self):
+        self.a_system_that_changes()
+        self.doetune("tune", "tune.yaml", "--budget", 26, expect=(0, 5, 8))
+        for _ in range(2):
+            self.doetune("tune", "tune", expect=(0, 5, 8))
+            self.assertLessEqual(len(self.rows()), 26)
+
+    def test_a_baseline_that_cannot_run_is_not_confirmed(self):
+        self.write("tune.yaml", STUDY.replace("baseline: 1}", "baseline: 8}").replace("baseline: 2}", "baseline: 32}"))
+        done = self.doetune("tune", "tune.yaml", "--budget", 20)
+        self.assertIn("The baseline is not run: it was infeasible", done.stderr)
+        self.assertIn("CONFIRMED", done.stdout)
+        self.assertNotIn("baseline", {row["point_type"] for row in self.rows()})
+
     def test_ctrl_c_ends_the_search_after_the_run(self):
         for runs in (2, 8):  # of the start, and after it, when no other run is planned
             search = subprocess.Popen([str(DOETUNE), "tune", "tune.yaml", "--budget", "24", "-o", f"after-{runs}"],

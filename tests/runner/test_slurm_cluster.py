@@ -326,7 +326,7 @@ def main():
             print("skipped: no cluster can be started here")
             return SKIPPED
         try:
-            return 0 if unittest.main(exit=False).result.wasSuccessful() else 1
+            return 0 if unittest.main(exit=False, verbosity=2).result.wasSuccessful() else 1
         finally:
             cluster("stop")
 

@@ -79,15 +79,16 @@ class CountedSurface : public surfaces::Surface {
     return fit_.predict(coded);
   }
   surfaces::MeanErrors mean_errors(const Eigen::MatrixXd& coded) const override {
-    Eigen::Index before = most_;
-    while (before < coded.rows() && !most_.compare_exchange_weak(before, coded.rows())) continue;
+    Eigen::Index before = max_rows_;
+    while (before < coded.rows() && !max_rows_.compare_exchange_weak(before, coded.rows()))
+      continue;
     return fit_.mean_errors(coded);
   }
-  Eigen::Index most() const { return most_; }
+  Eigen::Index max_rows() const { return max_rows_; }
 
  private:
   const surfaces::Fit& fit_;
-  mutable std::atomic<Eigen::Index> most_ = 0;
+  mutable std::atomic<Eigen::Index> max_rows_ = 0;
 };
 
 const Goal kHigh{GoalType::kMaximize, 0, 25};
@@ -424,8 +425,8 @@ TEST_CASE("No more settings are drawn together than allowed, and the optima are 
   request.responses.push_back({"cost", &cost, Goal{GoalType::kAtMost, 0, 1000}});
   request.max_drawn = 600;
   const auto searched = surfaces::optimum_uncertainty(request, optimum, 2000);
-  CHECK(counted.most() > 0);
-  CHECK(counted.most() <= 600);
+  CHECK(counted.max_rows() > 0);
+  CHECK(counted.max_rows() <= 600);
   for (int f = 0; f < 2; ++f) {
     CHECK(searched.factors[f].settings.low == Approx(exact.factors[f].settings.low).margin(0.06));
     CHECK(searched.factors[f].settings.high == Approx(exact.factors[f].settings.high).margin(0.06));

@@ -36,6 +36,31 @@ TEST_CASE("a search finds the top of a smooth hill among 121 configurations in 1
   CHECK(optimum->best.settings == Settings{7, 3});
 }
 
+// Bytes and operations a second are as large. A power of two changes no digit.
+TEST_CASE("a search does not depend on the unit of a response") {
+  for (const doe::GoalType type : {doe::GoalType::kMaximize, doe::GoalType::kMinimize}) {
+    Problem problem = plane_problem();
+    problem.objectives[0].goal.type = type;
+    const double sign = type == doe::GoalType::kMaximize ? 1 : -1;
+    const auto found = [&](double unit) {
+      std::vector<Observation> so_far;
+      const auto add = [&](const Settings& settings) {
+        so_far.push_back({settings, true, {{"y", unit * (300 + sign * hill(settings))}}});
+      };
+      for (const Settings& settings : start(problem, start_size(problem, 14))) add(settings);
+      std::vector<Settings> proposed;
+      for (int i = 0; i < 4; ++i) {
+        const Proposal next = next_runs(problem, so_far).front();
+        CHECK(std::isfinite(next.gain.value()));
+        proposed.push_back(next.settings);
+        add(next.settings);
+      }
+      return proposed;
+    };
+    CHECK(found(std::exp2(60)) == found(1));
+  }
+}
+
 TEST_CASE("the answer has been run, also where more is expected elsewhere") {
   const Problem problem = plane_problem();
   std::vector<Observation> so_far;

@@ -60,6 +60,8 @@ TEST_CASE("the best measured run is none that fails or misses a limit") {
                                 {{2, 0}, true, {{"y", 10}, {"latency", 5}}},
                                 {{3, 0}, true, {{"y", 20}, {"latency", 4}}}};
   CHECK(best_measured(problem, runs) == std::optional<std::size_t>(3));
+  runs.push_back({{3, 0}, false, {}});  // it could not run once more
+  CHECK(best_measured(problem, runs) == std::optional<std::size_t>(2));
   runs.resize(2);
   CHECK_FALSE(best_measured(problem, runs));
 }

@@ -9,7 +9,7 @@
 namespace doetune::workloads::cuda {
 namespace {
 
-constexpr int kMostAlgorithms = 8;
+constexpr int kMaxAlgorithms = 8;
 
 void check(cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -67,11 +67,11 @@ void MatrixProduct::find_algorithms() {
   check(cublasLtMatmulPreferenceSetAttribute(preference.get(),
                                              CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                              &kProductWorkspace, sizeof kProductWorkspace));
-  std::array<cublasLtMatmulHeuristicResult_t, kMostAlgorithms> found{};
+  std::array<cublasLtMatmulHeuristicResult_t, kMaxAlgorithms> found{};
   int count = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       library_, product_.get(), b_.get(), a_.get(), c_.get(), c_.get(), preference.get(),
-      kMostAlgorithms, found.data(), &count);
+      kMaxAlgorithms, found.data(), &count);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || count == 0)
     throw CannotRun(fmt::format("cublasLt has no product of {} x {} by {} x {} in {} on this GPU",
                                 shape_.m, shape_.k, shape_.k, shape_.n, name_of(shape_.precision)));

@@ -22,7 +22,7 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr double kMostLayers = 1000;
+constexpr double kMaxLayers = 1000;
 constexpr double kLargest = 1 << 20;  // of the other dimensions
 constexpr int kLargestBlock = 256;
 constexpr double kMiB = 1024.0 * 1024;
@@ -53,7 +53,7 @@ std::vector<Input> llm_inputs() {
   for (const Dimension& each : kDimensions)
     all.push_back({each.name, integer, nullptr,
                    std::string(each.description) + "; default: those of the model", "", 1,
-                   each.value == &DecoderShape::layers ? kMostLayers : kLargest});
+                   each.value == &DecoderShape::layers ? kMaxLayers : kLargest});
   const std::vector<Input> own{
       {"batch_size", integer, 8,
        "sequences that an executor works on at the same time; without request_rate there are "

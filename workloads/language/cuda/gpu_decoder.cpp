@@ -14,8 +14,8 @@ namespace {
 using cudnn::check;
 using cudnn::DeviceBuffer;
 
-constexpr int kMostRows = 65535;  // of a launch
-constexpr int kLeastPart = 32;    // positions of a part of a sequence
+constexpr int kMaxRows = 65535;  // of a launch
+constexpr int kMinPart = 32;     // positions of a part of a sequence
 constexpr const char* kActivations = "the activations";
 
 DeviceBuffer numbers(std::int64_t rows, std::int64_t width, int bytes) {
@@ -51,12 +51,12 @@ int wanted_blocks(bool tiled) { return (tiled ? kTileBlocks : 8) * 132; }
 /// blocks.
 int splits_for(bool tiled, int blocks, int longest) {
   return std::clamp(
-      std::min(power_below(wanted_blocks(tiled) / blocks), power_below(longest / kLeastPart)), 1,
+      std::min(power_below(wanted_blocks(tiled) / blocks), power_below(longest / kMinPart)), 1,
       kMaxSplits);
 }
 
 /// The most bytes of parts that any launch needs: with the fewest blocks for its rows.
-std::int64_t most_parts(const HeadShape& heads, bool tiled, int max_rows, int positions) {
+std::int64_t max_parts(const HeadShape& heads, bool tiled, int max_rows, int positions) {
   std::int64_t most = 0;
   for (int count = 1; count <= max_rows; ++count) {
     const int tiles = padded((count + tile_rows(heads) - 1) / tile_rows(heads));
@@ -117,16 +117,16 @@ GpuDecoder::GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Pre
       normalised_(numbers(std::max(max_rows_, max_predictions_), shape.width, bytes_of(precision))),
       projected_(floats(max_rows_, shape.width + 2LL * shape.kv_width())),
       attended_(numbers(max_rows_, shape.width, bytes_of(precision))),
-      parts_(most_parts(heads_, has_tiles(precision, options.cache, heads_), max_rows_,
-                        shape.positions),
+      parts_(max_parts(heads_, has_tiles(precision, options.cache, heads_), max_rows_,
+                       shape.positions),
              kActivations),
       gates_(floats(max_rows_, 2LL * shape.ffn_width)),
       gated_(numbers(max_rows_, shape.ffn_width, bytes_of(precision))),
       logits_(floats(max_predictions_, shape.vocabulary)),
       chosen_(next_.bytes(), kActivations) {
-  if (max_rows_ > kMostRows)
+  if (max_rows_ > kMaxRows)
     throw CannotRun(
-        fmt::format("a step of {} tokens: a GPU takes at most {}", max_rows_, kMostRows));
+        fmt::format("a step of {} tokens: a GPU takes at most {}", max_rows_, kMaxRows));
   if (heads_.width > kMaxHeadWidth)
     throw CannotRun(fmt::format("heads of {} elements: the GPU's engine takes at most {}",
                                 heads_.width, kMaxHeadWidth));

@@ -257,9 +257,9 @@ unsigned int blocks_of(int count) {
 
 void draw(cudaStream_t stream, Precision precision, const Draw& numbers, std::int64_t count,
           void* to) {
-  constexpr std::int64_t kMostBlocks = 132 * 8;
+  constexpr std::int64_t kMaxBlocks = 132 * 8;
   const auto blocks =
-      static_cast<unsigned int>(std::min(kMostBlocks, (count + kThreads - 1) / kThreads));
+      static_cast<unsigned int>(std::min(kMaxBlocks, (count + kThreads - 1) / kThreads));
   typed(precision, [&]<class T>(T) {
     cuda::launch_kernel(stream, blocks, kThreads, draw_kernel<T>, numbers, count,
                         static_cast<T*>(to));
