@@ -6,7 +6,7 @@
 namespace doetune::study {
 
 /// Whether a search has proposed runs after this one, knowing its outcome. A run that validates is
-/// then a measurement like others: it tests nothing that is recommended later.
+/// then a measurement like others, and no longer validates what is recommended.
 bool has_learnt_from(const Plan& plan, const PlannedRun& run);
 
 /// Whether the run tests a prediction: it validates, and no search has learnt from it.

@@ -182,8 +182,8 @@ std::optional<std::size_t> EarlyEnding::better_run(const std::vector<Forecast>& 
   return found;
 }
 
-std::optional<EarlyVerdict> EarlyEnding::judge(const Settings& settings,
-                                               const study::ProgressPoint& latest) const {
+std::optional<EarlyVerdict> EarlyEnding::assess(const Settings& settings,
+                                                const study::ProgressPoint& latest) const {
   if (goals_.empty() || latest.step < settings_.after || latest.step > late_) return std::nullopt;
   if (std::find(measured_.begin(), measured_.end(), settings) != measured_.end()) {
     return std::nullopt;

@@ -34,9 +34,9 @@ struct EarlyVerdict {
 /// contains what many such runs have in common with their neighbours; t and u are the quantiles of
 /// probability c of Student's t with n - 1 degrees of freedom and of the normal distribution. w is
 /// the scatter of runs about the smooth part of a Gaussian process, noise and nugget, which runs
-/// without replicates do not tell apart. Compared is the smooth part at the settings of a completed
-/// run that met all limits: the best value of many runs is a lucky one. With several goals, one
-/// such run has to be better in all of them.
+/// without replicates do not tell apart. The prediction is compared with the smooth part at the
+/// settings of a completed run that met all limits, since the best value of many runs owes
+/// something to chance. With several goals, one such run has to be better in all of them.
 ///
 /// Unlike the median stopping rule of Golovin et al., which ends each run that is worse than half
 /// of the others at the same step, this seldom ends one that is about as good as the best.
@@ -57,8 +57,8 @@ class EarlyEnding {
   /// The bound of a goal is the end of z(s) + m +- t v sqrt(1 + 1/n) on the side of its goal, in
   /// the unit of the response, but no worse than all that was measured: a run that diverges says no
   /// more than that it is bad.
-  std::optional<EarlyVerdict> judge(const Settings& settings,
-                                    const study::ProgressPoint& latest) const;
+  std::optional<EarlyVerdict> assess(const Settings& settings,
+                                     const study::ProgressPoint& latest) const;
 
  private:
   /// A completed run with progress.

@@ -43,8 +43,8 @@ constexpr std::size_t kMaxCandidates = 10'000;
 /// where Z is standard normal, m the mean of a Gaussian process and d what a run would change it by
 /// (Means::learnt), averaged over draws of the parameters of the processes. Repeating x* is worth
 /// little once its mean is known well. Of one goal whose logarithm is modelled, the improvement is
-/// that of the logarithm, times u(m(x*)). Chosen are the settings with most of this per cost
-/// (RunCost).
+/// that of the logarithm, times u(m(x*)). The settings that maximise this per unit cost (RunCost)
+/// are chosen.
 ///
 /// Of the Pareto front (Problem::front), the improvement is that of the volume between the front of
 /// the means at settings that were run and a point a little worse than all that was measured, by

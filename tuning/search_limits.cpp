@@ -110,7 +110,8 @@ SearchLimits search_limits(const study::Study& study, const study::SearchState& 
   limits.joules = given.joules;
   limits.front = given.front;
   limits.settings = surfaces::baseline_of(study.factors) ? 2 : 1;
-  limits.confirmations = std::min(study.confirmation_runs, limits.budget / (4 * limits.settings));
+  if (!limits.front)  // whose points are confirmed once one is chosen
+    limits.confirmations = std::min(study.confirmation_runs, limits.budget / (4 * limits.settings));
   return limits;
 }
 

@@ -16,7 +16,8 @@ struct SearchLimits {
   int budget = 0;        ///< total number of runs, including confirmation runs
   double tolerance = 0;  ///< the smallest expected gain that is worth a run: a fraction of the best
   int settings = 1;      ///< to confirm: the optimum, and the baseline if there is one
-  int confirmations = 0;  ///< of each of the settings: at most a quarter of the budget together
+  int confirmations = 0;  ///< of each of the settings: at most a quarter of the budget together,
+                          ///< none of a front
   /// Limits on the time in which runs or set-ups are under way, including confirmation runs; on the
   /// time of each multiplied by its GPUs; and on the energy that telemetry recorded of GPUs and of
   /// hosts' processors. With any of them, proposals are compared by gain per cost.

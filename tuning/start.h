@@ -7,7 +7,7 @@
 
 namespace doetune::tuning {
 
-/// How many runs a search of so many starts with: 2 k + 2 for k factors, at most half of them.
+/// The number of initial runs for this budget: 2 k + 2 for k factors, at most half of the budget.
 int start_size(const Problem& problem, int budget);
 
 /// Space-filling settings of the region: where settings fail is unknown, and so is the shape of the

@@ -170,8 +170,8 @@ std::vector<Observation> observations_of(const study::StudyDirectory& directory,
   return observations;
 }
 
-JudgeRun judge_of(const study::StudyDirectory& directory,
-                  const std::map<int, study::RunRecord>& final_records) {
+AssessRun assess_of(const study::StudyDirectory& directory,
+                    const std::map<int, study::RunRecord>& final_records) {
   const study::Study& study = directory.study;
   if (!study.run.end_early) return {};
   std::vector<Observation> so_far;
@@ -193,7 +193,7 @@ JudgeRun judge_of(const study::StudyDirectory& directory,
     if (!may_end_early(study, run)) return std::nullopt;
     study::ProgressPoint with_derived = latest;
     add_derived(study, run, with_derived);
-    const auto verdict = ending.judge(run.settings, with_derived);
+    const auto verdict = ending.assess(run.settings, with_derived);
     if (!verdict) return std::nullopt;
     study::EarlyEnd end{
         latest.responses, {}, fmt::format("at step {:g}, {}", latest.step, verdict->reason)};
@@ -208,7 +208,7 @@ std::optional<ToldEnd> tell_progress(const study::StudyDirectory& directory, int
   const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
   if (!may_end_early(directory.study, planned)) return std::nullopt;
   const auto records = study::final_records(study::read_journal(directory).records);
-  auto end = judge_of(directory, records)(planned, latest);
+  auto end = assess_of(directory, records)(planned, latest);
   if (!end) return std::nullopt;
   study::when_free([&] {  // again without the step, which is kept
     return study::tell_run(

@@ -27,14 +27,14 @@ std::vector<Observation> observations_of(const study::StudyDirectory& directory,
 
 /// What is recorded of a run of the plan if it is to be ended at this point of its progress; empty
 /// if it goes on.
-using JudgeRun = std::function<std::optional<study::EarlyEnd>(const study::PlannedRun& run,
-                                                              const study::ProgressPoint& latest)>;
+using AssessRun = std::function<std::optional<study::EarlyEnd>(const study::PlannedRun& run,
+                                                               const study::ProgressPoint& latest)>;
 
 /// Judges the runs that a search proposed; the others go on: the start is what they are compared
 /// with, and a confirmation needs all of its runs. Null unless the study sets run.end_early; refers
 /// to the study.
-JudgeRun judge_of(const study::StudyDirectory& directory,
-                  const std::map<int, study::RunRecord>& final_records);
+AssessRun assess_of(const study::StudyDirectory& directory,
+                    const std::map<int, study::RunRecord>& final_records);
 
 /// The end of a run that its user makes, and whether it was recorded now or before.
 struct ToldEnd {

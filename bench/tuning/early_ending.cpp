@@ -148,7 +148,7 @@ Outcome search(const System& system, std::uint64_t seed, int runs, Rule rule,
       std::optional<EarlyVerdict> verdict;
       for (int step = 1; step <= kSteps && !verdict; ++step) {
         reported.push_back(system.report(x, measured, step, random));
-        if (early) verdict = early->judge(x, reported.back());
+        if (early) verdict = early->assess(x, reported.back());
         if (rule == Rule::kMedian && judges) verdict = by_median(so_far, progress, reported);
       }
       outcome.seconds += system.seconds_per_step(x) * static_cast<double>(reported.size());

@@ -122,7 +122,7 @@ class SearchLoop {
   /// Returns whether the search can go on. What failed before is made again once, not at each step.
   bool make_planned_runs() {
     const auto records = study::final_records(study::read_journal(directory_).records);
-    run_.ends_early = tuning::judge_of(directory_, records);
+    run_.ends_early = tuning::assess_of(directory_, records);
     const runner::RunSummary summary =
         runner::run_study(directory_, run_, *launcher_, printer_, interrupts_);
     printer_.clear();

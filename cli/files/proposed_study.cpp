@@ -102,14 +102,14 @@ std::string factor_text(const Column& column) {
 }
 
 /// Words in a name that say that more of it, or less, is better; those that say it best come first.
-using HintWords = std::span<const std::string_view>;
+using Keywords = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 6> kMore{"goodput",  "throughput", "accuracy",
                                                 "tokens_s", "per_s",      "score"};
 constexpr std::array<std::string_view, 9> kLess{"ttft", "latency", "e2el", "tpot",    "itl",
                                                 "loss", "error",   "time", "duration"};
 
 /// The rank of a name among words, of which a tail percentile comes first; empty if it has none.
-std::optional<std::size_t> rank_of(const std::string& name, HintWords words) {
+std::optional<std::size_t> rank_of(const std::string& name, Keywords words) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   const auto word = std::find_if(words.begin(), words.end(), has);
   if (word == words.end()) return std::nullopt;
@@ -117,8 +117,7 @@ std::optional<std::size_t> rank_of(const std::string& name, HintWords words) {
 }
 
 /// The metric whose name tells most that it is a goal; null if none does.
-const Column* goal_among(const std::vector<Column>& columns, HintWords words,
-                         HintWords others = {}) {
+const Column* goal_among(const std::vector<Column>& columns, Keywords words, Keywords others = {}) {
   const Column* best = nullptr;
   for (const Column& column : columns) {
     if (column.role == ColumnRole::kParameter || column.numbers.empty() ||

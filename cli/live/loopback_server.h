@@ -11,7 +11,7 @@
 
 namespace doetune::cli {
 
-/// What is served under a name.
+/// A document that is served under a name.
 struct WebPage {
   std::string_view type;  ///< media type: "text/html; charset=utf-8"
   std::shared_ptr<const std::string> content;

@@ -18,7 +18,7 @@ namespace doetune::doe {
 namespace {
 
 constexpr int kMaxNumbers = 3000;  ///< runs times factors: the size of the linear system of a step
-constexpr double kProofShare = 0.1;  ///< fraction of the time limit
+constexpr double kProofFraction = 0.1;  ///< fraction of the time limit
 constexpr double kProofGap = 1e-6;
 
 int runs_to_choose(const DesignRequest& request) {
@@ -65,7 +65,7 @@ SearchResult found_for(const DesignRequest& request, const Eigen::MatrixXd& base
   const MinimaxProblem problem{PeakFinder(SearchSpace(request)), runs_to_choose(request), base};
   const SearchSettings settings{
       request.options.starts,
-      (1 - kProofShare) * request.options.time_limit_s.value_or(kTimeLimit_s), request.threads,
+      (1 - kProofFraction) * request.options.time_limit_s.value_or(kTimeLimit_s), request.threads,
       request.seed};
   const auto found = search_minimax(problem, settings);
   if (!found) throw nothing_found(problem.runs);
@@ -78,7 +78,7 @@ void report(const DesignRequest& request, const SearchResult& found, const Eigen
             Design& design) {
   const int p = request.model.column_count();
   const Eigen::MatrixXd m = information(request.model, design.coded()) + base;
-  const double time_s = kProofShare * request.options.time_limit_s.value_or(kTimeLimit_s);
+  const double time_s = kProofFraction * request.options.time_limit_s.value_or(kTimeLimit_s);
   const MaxVariance largest =
       max_variance(request.model, request.region, m.llt().solve(Eigen::MatrixXd::Identity(p, p)),
                    kProofGap, time_s);

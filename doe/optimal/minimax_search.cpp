@@ -10,8 +10,8 @@ constexpr std::uint64_t kDescentStreams = std::uint64_t{0x6d696e6d} << 32;
 constexpr Sharpening kRoughDescent{5, 5, 3125};
 constexpr Sharpening kRefinement{15625, 5, 390625};
 constexpr Sharpening kSettling{500, 5, 12500};
-constexpr double kRoughEnd = 1e-3;    ///< relative: how far a rough descent ends from its optimum
-constexpr double kRoughShare = 0.85;  ///< fraction of the time limit; the rest is for refinement
+constexpr double kRoughEnd = 1e-3;  ///< relative: how far a rough descent ends from its optimum
+constexpr double kRoughFraction = 0.85;  ///< fraction of the time limit; the rest is for refinement
 constexpr int kFirstDescents = 8;
 constexpr int kMaxDescents = 1024;  ///< per round
 constexpr int kRefinedInRound = 4;
@@ -43,7 +43,7 @@ std::optional<SearchResult> search_minimax(const MinimaxProblem& problem,
   method.max_in_round = kMaxDescents;
   method.min_starts = kMinDescents;
   method.polished_at_once = kRefinedInRound;
-  method.start_time_fraction = kRoughShare;
+  method.start_time_fraction = kRoughFraction;
   method.as_good_above = [](double best) { return best * (1 + kRoughEnd); };
   method.hopeful_from = [](double best) { return best * (1 + 2 * kRoughEnd); };
   method.new_worker = [&] {

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kShortStarts = 8;
 constexpr std::size_t kTriedAtOnce = 8;
-constexpr double kTimeShare = 0.5;  ///< fraction of the time limit for the short searches that
-                                    ///< choose
+constexpr double kTimeFraction = 0.5;  ///< fraction of the time limit for the short searches that
+                                       ///< choose
 
 SplitPlotProblem with(SplitPlotProblem problem, const Allocation& allocation) {
   problem.exchange.runs = allocation.runs;
@@ -46,7 +46,7 @@ class Choice {
   }
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-  bool out_of_time() const { return seconds() > kTimeShare * settings_.time_limit_s; }
+  bool out_of_time() const { return seconds() > kTimeFraction * settings_.time_limit_s; }
 
  private:
   static std::vector<std::size_t> spread(std::size_t low, std::size_t high) {
@@ -65,7 +65,7 @@ class Choice {
     if (choices_.size() == 1 || out_of_time()) return;
     SearchSettings brief = settings_;
     brief.starts = std::min(settings_.starts.value_or(kShortStarts), kShortStarts);
-    brief.time_limit_s = kTimeShare * settings_.time_limit_s - seconds();
+    brief.time_limit_s = kTimeFraction * settings_.time_limit_s - seconds();
     const auto found = search_split_plots(with(problem_, choices_[choice]), brief);
     if (found) values_[choice] = found->value;
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -12,6 +13,9 @@ namespace doetune::doe {
 namespace {
 
 constexpr int kMaxPointsTried = 1'000'000;
+// Where so many tries, and so many times those up to the last new point, found no other, there are
+// no other points.
+constexpr int kMinInVain = 10'000, kTimesInVain = 20;
 constexpr std::uint64_t kSampleStream = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -66,12 +70,14 @@ RegionSample sample_region(const DesignRequest& request, int wanted) {
   RandomStream random(request.seed, kSampleStream);
   std::set<std::vector<double>> found;
   RegionSample sample;
-  while (static_cast<int>(found.size()) < wanted && sample.tried < kMaxPointsTried) {
+  int max_tried = kMaxPointsTried;
+  while (static_cast<int>(found.size()) < wanted && sample.tried < max_tried) {
     ++sample.tried;
     const Eigen::VectorXd point = random_point(request.factors, random);
     if (!allows_point(request, point)) continue;
     ++sample.allowed;
-    found.insert({point.begin(), point.end()});
+    if (found.insert({point.begin(), point.end()}).second)
+      max_tried = std::min(kMaxPointsTried, kMinInVain + kTimesInVain * sample.tried);
   }
   if (found.empty()) {
     throw DesignError(fmt::format(

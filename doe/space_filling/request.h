@@ -30,8 +30,9 @@ struct RegionSample {
   int allowed = 0;
 };
 
-/// Up to `wanted` distinct allowed points (one per row), drawn at random from the factor box.
-/// Throws DesignError if none of 1,000,000 is allowed.
+/// Up to `wanted` distinct allowed points (one per row), drawn at random from the factor box; fewer
+/// where there are no more, as far as many tries in vain show. Throws DesignError if none of
+/// 1,000,000 is allowed.
 RegionSample sample_region(const DesignRequest& request, int wanted);
 
 }  // namespace doetune::doe

@@ -176,7 +176,7 @@ class _Space:
 
 
 class _Parameter:
-    """A parameter as a factor: choices are numbered, and whole numbers of many steps are searched as if they
+    """A parameter as a factor: choices are numbered, and integers of many steps are searched as if they
     were continuous."""
 
     def __init__(self, factor, name, distribution):

@@ -98,7 +98,7 @@ class _Tuning:
         return optimum
 
     def _make_failed_again(self):
-        """What failed in an earlier call may have been mended since."""
+        """What failed in an earlier call may have been fixed since."""
         rows = self._study._core.runs()
         if any(row.get("status") in ("completed", "infeasible") for row in rows):
             self._failed = None

@@ -22,13 +22,14 @@ struct Process {
   FileDescriptor errors;
 };
 
+struct StartResult {
+  std::optional<Process> process;
+  std::string error;  ///< why there is no process
+};
+
 /// Starts the attempt's program, which gets `end_signal` when the calling thread ends, however it
 /// ends. The program and its descendants carry the mark, if one is given. Returns an error message
 /// if it cannot be started.
-struct StartResult {
-  std::optional<Process> process;
-  std::string error;
-};
 StartResult start_process(const Attempt& attempt, std::optional<ProcessMark> mark = {},
                           int end_signal = SIGKILL);
 

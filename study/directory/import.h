@@ -28,15 +28,16 @@ struct ImportedRuns {
 ImportedRuns import_table(const Study& study, const RunTable& table,
                           const std::filesystem::path& path, bool force);
 
+struct ImportedResults {
+  int recorded = 0;  ///< number of runs
+  std::vector<std::string> warnings;
+};
+
 /// Records the results of planned runs that another tool made (an exported plan): the run is the
 /// number after "run-" in the path of its results; a failed server's path names all of its runs,
 /// "runs-3-4", and those without a result of their own have failed. As tell_run, but a run with a
 /// mistake is left out, with a warning. Throws StudyError if no result names a run, or
 /// DirectoryError.
-struct ImportedResults {
-  int recorded = 0;
-  std::vector<std::string> warnings;
-};
 ImportedResults import_planned(const StudyDirectory& directory, const RunTable& table);
 
 /// A sentence for each factor that has runs outside its range.

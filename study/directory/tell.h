@@ -11,14 +11,14 @@
 
 namespace doetune::study {
 
-/// What came of a planned run.
+/// The outcome of a planned run, as its user reports it.
 struct ToldRun {
   int run = 0;
   RunStatus status = RunStatus::kCompleted;  ///< or infeasible, failed, or ended early
   std::string reason;                        ///< why it did not complete
   std::map<std::string, double> responses;   ///< of a completed run: all that are measured
   std::map<std::string, Range> bounds = {};  ///< of a run ended early: see RunRecord
-  bool corrects = false;  ///< replaces what was told of it by mistake; the journal keeps both
+  bool corrects = false;  ///< replaces an outcome recorded by mistake; the journal keeps both
 };
 
 /// Appends a run to the journal and rewrites results.csv; the run is recorded when it returns. A

@@ -17,7 +17,7 @@ namespace doetune::surfaces {
 std::optional<double> headroom_of(const std::map<std::string, double>& values,
                                   const std::map<std::string, double>& capacities);
 
-/// Readings without which `headroom_draws` has too little to go by.
+/// The minimum number of readings for `headroom_draws`.
 inline constexpr int kMinReadings = 3;
 
 /// Draws of the coefficients of the log odds of completing, one column per draw, where runs have

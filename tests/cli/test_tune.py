@@ -158,7 +158,7 @@ class Tune(CliCase):
         contours = (self.directory / "tune/report/figures/contour-throughput-executors-batch.svg").read_text()
         for row in failed:
             self.assertIn(f"run {row['run']}: failed", contours)
-        # They may have been mended since: once more with another call.
+        # They may have been fixed since: once more with another call.
         self.doetune("tune", "tune", "--budget", 24)
         self.assertEqual({row["attempt"] for row in self.rows() if row["status"] == "failed"}, {"4"})
 
@@ -521,7 +521,7 @@ confirm: {{runs: 1}}
         self.assertIn("The search goes on", done.stderr)
         types = [row["point_type"] for row in self.check_runs(40)]
         self.assertIn("proposed", types[first:])
-        # What was to confirm is fitted, and what is recommended now has confirmation runs of its own.
+        # What was to confirm is fitted, and what is recomfixed now has confirmation runs of its own.
         runs = json.loads((self.directory / "tune/optimum.json").read_text())["confirmation"]
         self.assertGreater(types[first:].count("confirmation"), 2)
         self.assertIsNotNone(runs)

@@ -1,5 +1,6 @@
 #include <Eigen/QR>
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -168,6 +169,21 @@ TEST_CASE("A region that allows nothing, or nearly nothing, is reported", "[doe]
   const doe::Design design = doe::build_design("space-filling", small);
   CHECK(design.points.size() == 5);
   CHECK_THAT(design.notes.front(), Catch::Contains("percent of"));
+}
+
+// Each run of a search that is replayed starts with such a design.
+TEST_CASE("A few usable configurations are found without a million tries", "[doe][filling]") {
+  doe::DesignRequest few =
+      request({powers_of_two("a", {1, 2, 4}), powers_of_two("b", {1, 2, 4})}, 5);
+  std::atomic<long> tried = 0;
+  const auto allows = [&tried](const std::vector<double>& settings) {
+    ++tried;
+    return settings[0] + settings[1] <= 5;
+  };
+  few.region = doe::Region(few.factors, {}, {}).where(allows, "a + b <= 5");
+  const doe::Design design = doe::build_design("space-filling", few);
+  CHECK(design.points.size() == 5);
+  CHECK(tried < 500'000);
 }
 
 TEST_CASE("New points fill the gaps that existing ones leave", "[doe][filling]") {

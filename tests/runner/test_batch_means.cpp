@@ -37,7 +37,7 @@ TEST_CASE("Of independent values 95 % of the intervals hold the mean, whatever t
 }
 
 TEST_CASE(
-    "Values that hang together have wider intervals, which hold the mean where the series is "
+    "Values that are correlated have wider intervals, which hold the mean where the series is "
     "long enough",
     "[measurement][batch-means]") {
   CHECK(coverage(100, 0.5) > 0.95 - kError);

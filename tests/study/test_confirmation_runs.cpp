@@ -57,7 +57,7 @@ TEST_CASE("Confirmation and baseline runs are appended in pairs, in random order
         more.runs.back().type);
 }
 
-TEST_CASE("Judging runs are never added twice, but a larger number is made up",
+TEST_CASE("Validation runs are never added twice, but a larger number is made up",
           "[study][confirmation]") {
   const study::Study study = parsed();
   const study::Plan once = study::confirmation_plan(study::make_plan(study), study, kConfirmed, 3);

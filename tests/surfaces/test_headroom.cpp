@@ -42,12 +42,12 @@ struct MemoryRuns {
 
 /// Over the region: how often the probability is on the wrong side of one half, and how much of it
 /// is surely said to complete and does.
-struct Judged {
+struct Assessed {
   double wrong = 0, surely = 0, surely_wrong = 0;
 };
 
-Judged judged(const surfaces::Feasibility& fit, double capacity) {
-  Judged result;
+Assessed assessed(const surfaces::Feasibility& fit, double capacity) {
+  Assessed result;
   for (double a = -0.95; a < 1; a += 0.1) {
     for (double b = -0.95; b < 1; b += 0.1) {
       const Eigen::Vector2d at(a, b);
@@ -70,9 +70,9 @@ TEST_CASE("Readings of what memory had left locate where it ends", "[surfaces][f
   const auto with =
       surfaces::fit_feasibility(factors, runs.coded, runs.completed, {}, 256, runs.headroom);
   CHECK(with.by_headroom);
-  const Judged by_readings = judged(with, 3);
-  const Judged by_outcomes =
-      judged(surfaces::fit_feasibility(factors, runs.coded, runs.completed), 3);
+  const Assessed by_readings = assessed(with, 3);
+  const Assessed by_outcomes =
+      assessed(surfaces::fit_feasibility(factors, runs.coded, runs.completed), 3);
   CHECK(by_readings.wrong < 0.02);
   CHECK(by_readings.surely_wrong < 0.01);
   CHECK(by_readings.surely > by_outcomes.surely + 0.03);

@@ -90,14 +90,14 @@ TEST_CASE("a run is ended once even its best prospect is worse than the best run
   const EarlyEnding early = ending(problem, runs);
   const double best = best_of(runs);
   // At step 10 the trainings are within 3 of their ends and scatter by 0.5.
-  const auto bad = early.judge({0, 10}, point(10, best - 30));
+  const auto bad = early.assess({0, 10}, point(10, best - 30));
   REQUIRE(bad);
   CHECK(bad->bounds.at("y").high > best - 30);
   CHECK(bad->bounds.at("y").high < best - 15);
   CHECK(bad->bounds.at("y").low == -INFINITY);
   CHECK(bad->reason.find("y would have been") == 0);
-  CHECK_FALSE(early.judge({0, 10}, point(10, best)));
-  CHECK_FALSE(early.judge({0, 10}, point(10, best + 5)));
+  CHECK_FALSE(early.assess({0, 10}, point(10, best)));
+  CHECK_FALSE(early.assess({0, 10}, point(10, best + 5)));
 }
 
 TEST_CASE("the bound is the prediction limit of a new difference", "[early]") {
@@ -112,7 +112,7 @@ TEST_CASE("the bound is the prediction limit of a new difference", "[early]") {
     runs.add({settings, true, {{"y", y}}}, {point(1, y - 1 - i), point(2, y)});
   }
   const double best = best_of(runs);
-  const auto verdict = ending(problem, runs).judge({10, 10}, point(1, best - 50));
+  const auto verdict = ending(problem, runs).assess({10, 10}, point(1, best - 50));
   REQUIRE(verdict);
   CHECK(verdict->bounds.at("y").high ==
         Approx(best - 50 + 3 + 3.747 * std::sqrt(3.0)).margin(0.01));
@@ -122,13 +122,13 @@ TEST_CASE("a run goes on if it is early, nearly done, repeated or without its go
   const Problem problem = plane_problem();
   const Runs runs = runs_of(problem, 10, 0.2);
   const double bad = best_of(runs) - 60;
-  CHECK(ending(problem, runs).judge({0, 10}, point(10, bad)));
-  CHECK_FALSE(ending(problem, runs, {0.99, 5, 11}).judge({0, 10}, point(10, bad)));  // run.after
-  CHECK_FALSE(ending(problem, runs).judge({0, 10}, point(0.5, bad)));  // before any other report
-  CHECK_FALSE(ending(problem, runs).judge({0, 10}, point(17, bad)));   // of 20 steps
-  CHECK_FALSE(ending(problem, runs).judge(runs.so_far[3].settings, point(10, bad)));
-  CHECK_FALSE(ending(problem, runs).judge({0, 10}, {10, {{"z", bad}}}));
-  CHECK_FALSE(ending(problem, runs, {0.99, 11, 0}).judge({0, 10}, point(10, bad)));  // too few runs
+  CHECK(ending(problem, runs).assess({0, 10}, point(10, bad)));
+  CHECK_FALSE(ending(problem, runs, {0.99, 5, 11}).assess({0, 10}, point(10, bad)));  // run.after
+  CHECK_FALSE(ending(problem, runs).assess({0, 10}, point(0.5, bad)));  // before any other report
+  CHECK_FALSE(ending(problem, runs).assess({0, 10}, point(17, bad)));   // of 20 steps
+  CHECK_FALSE(ending(problem, runs).assess(runs.so_far[3].settings, point(10, bad)));
+  CHECK_FALSE(ending(problem, runs).assess({0, 10}, {10, {{"z", bad}}}));
+  CHECK_FALSE(ending(problem, runs, {0.99, 11, 0}).assess({0, 10}, point(10, bad)));  // too few runs
 }
 
 TEST_CASE("a run is ended for a lower goal, a target and several goals, each by its own sense",
@@ -140,17 +140,17 @@ TEST_CASE("a run is ended for a lower goal, a target and several goals, each by 
       [](const auto& a, const auto& b) { return a.values.at("y") < b.values.at("y"); });
   const double worst = low->values.at("y"), best = high->values.at("y");
   problem.objectives = {objective("y", doe::GoalType::kMinimize)};
-  CHECK_FALSE(ending(problem, runs).judge({0, 10}, point(10, worst - 20)));
-  const auto above = ending(problem, runs).judge({0, 10}, point(10, worst + 60));
+  CHECK_FALSE(ending(problem, runs).assess({0, 10}, point(10, worst - 20)));
+  const auto above = ending(problem, runs).assess({0, 10}, point(10, worst + 60));
   REQUIRE(above);
   CHECK(above->bounds.at("y").high == INFINITY);
   problem.objectives = {objective("y", doe::GoalType::kTarget)};
   problem.objectives[0].goal.target = best;
-  CHECK(ending(problem, runs).judge({0, 10}, point(10, best - 60))->bounds.at("y").low ==
+  CHECK(ending(problem, runs).assess({0, 10}, point(10, best - 60))->bounds.at("y").low ==
         -INFINITY);
-  CHECK(ending(problem, runs).judge({0, 10}, point(10, best + 60))->bounds.at("y").high ==
+  CHECK(ending(problem, runs).assess({0, 10}, point(10, best + 60))->bounds.at("y").high ==
         INFINITY);
-  CHECK_FALSE(ending(problem, runs).judge({0, 10}, point(10, best)));
+  CHECK_FALSE(ending(problem, runs).assess({0, 10}, point(10, best)));
 
   // Two goals: better in one of them is reason enough to go on.
   problem.objectives = {objective("y", doe::GoalType::kMaximize),
@@ -161,8 +161,8 @@ TEST_CASE("a run is ended for a lower goal, a target and several goals, each by 
       each.responses["w"] = each.responses["y"] / 2;
     }
   }
-  CHECK(ending(problem, runs).judge({0, 10}, {10, {{"y", best - 60}, {"w", best / 2 - 40}}}));
-  CHECK_FALSE(ending(problem, runs).judge({0, 10}, {10, {{"y", best - 60}, {"w", best}}}));
+  CHECK(ending(problem, runs).assess({0, 10}, {10, {{"y", best - 60}, {"w", best / 2 - 40}}}));
+  CHECK_FALSE(ending(problem, runs).assess({0, 10}, {10, {{"y", best - 60}, {"w", best}}}));
 }
 
 TEST_CASE("the bound of a run that diverges is the worst measured value", "[early]") {
@@ -170,7 +170,7 @@ TEST_CASE("the bound of a run that diverges is the worst measured value", "[earl
   const Runs runs = runs_of(problem, 10, 0.2);
   double worst = 1e9;
   for (const Observation& run : runs.so_far) worst = std::min(worst, run.values.at("y"));
-  CHECK(ending(problem, runs).judge({0, 10}, point(10, -1e12))->bounds.at("y").high == worst);
+  CHECK(ending(problem, runs).assess({0, 10}, point(10, -1e12))->bounds.at("y").high == worst);
 }
 
 TEST_CASE("runs that met no limit are none to be compared with", "[early]") {
@@ -178,9 +178,9 @@ TEST_CASE("runs that met no limit are none to be compared with", "[early]") {
   problem.objectives.push_back(at_most("latency", 1));
   Runs runs = runs_of(problem, 10, 0.2);
   for (Observation& run : runs.so_far) run.values["latency"] = 2;
-  CHECK_FALSE(ending(problem, runs).judge({0, 10}, point(10, -100)));
+  CHECK_FALSE(ending(problem, runs).assess({0, 10}, point(10, -100)));
   runs.so_far[0].values["latency"] = 0.5;
-  CHECK(ending(problem, runs).judge({0, 10}, point(10, -100)));
+  CHECK(ending(problem, runs).assess({0, 10}, point(10, -100)));
 }
 
 TEST_CASE("no run that would have been the best is ended, and half of the time is saved",
@@ -200,7 +200,7 @@ TEST_CASE("no run that would have been the best is ended, and half of the time i
       std::optional<EarlyVerdict> verdict;
       for (int step = 1; step <= kSteps && !verdict; ++step) {
         progress.push_back(training.at(step));
-        verdict = early.judge(settings, progress.back());
+        verdict = early.assess(settings, progress.back());
       }
       made += static_cast<double>(progress.size());
       whole += kSteps;

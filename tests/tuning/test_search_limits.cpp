@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "study/run_record.h"
+#include "study/study.h"
 #include "tuning/search_limits.h"
 
 using namespace doetune;
@@ -85,4 +86,17 @@ TEST_CASE("a quarter of a limit pays for the confirmation runs, but for one at l
   CHECK(confirmations(1000) == 4);
   limits.confirmations = 0;
   CHECK(confirmations(1000) == 0);
+}
+
+TEST_CASE("a search for a front leaves no runs for a confirmation, which it does not make") {
+  const study::Study study = study::parse_study(
+      "command: [x]\n"
+      "factors: {a: {low: 0, high: 1}}\n"
+      "responses: {y: {goal: maximize}, z: {goal: minimize}}\n",
+      "study.yaml");
+  study::SearchState given;
+  given.budget = 40;
+  CHECK(tuning::search_limits(study, given).confirmations == 5);
+  given.front = true;
+  CHECK(tuning::search_limits(study, given).validating() == 0);
 }

@@ -81,7 +81,7 @@ TEST_CASE("a model that cannot run here ends with code 77 and the reason", "[pro
              Contains("prompt of up to 1000000 tokens"));
   // 512 bytes a token: one block of 16 tokens fits into 0.01 MiB.
   CHECK_THAT(failure(scratch, with(kSmall, {"--cache_memory_limit", "0.01"}), 77),
-             Contains("has room for 16 tokens; the longest sequence has 59"));
+             Contains("holds 16 tokens; the longest sequence has 59"));
   CHECK_THAT(failure(scratch, with(kSmall, {"--vocabulary", "1000000", "--width", "65536"}), 77),
              Contains("not enough memory for the weights and the caches"));
 }

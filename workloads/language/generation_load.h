@@ -17,7 +17,7 @@
 
 namespace doetune::workloads {
 
-/// Of the steps of all executors.
+/// Times and bytes of the steps of all executors.
 struct StepTotals {
   double busy_s = 0;        ///< in which at least one step is under way
   double roofline_s = 0;    ///< what the steps take at the peak rates, together

@@ -140,9 +140,9 @@ BatchLimits limits_of(const Inputs& in, const DecoderShape& shape, int longest) 
     const double fit = std::floor(in.number("cache_memory_limit") * kMiB / block_bytes);
     blocks = std::min(all, static_cast<std::int64_t>(std::min(fit, 2e9)));
     if (blocks < needed)
-      throw Infeasible(fmt::format(
-          "cache_memory_limit = {:g} MiB has room for {} tokens; the longest sequence has {}",
-          in.number("cache_memory_limit"), blocks * limits.block_size, longest));
+      throw Infeasible(
+          fmt::format("cache_memory_limit = {:g} MiB holds {} tokens; the longest sequence has {}",
+                      in.number("cache_memory_limit"), blocks * limits.block_size, longest));
   }
   if (blocks > std::numeric_limits<int>::max())
     throw Infeasible(fmt::format("a cache of {} blocks is too large", blocks));

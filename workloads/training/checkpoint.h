@@ -16,7 +16,7 @@ std::filesystem::path checkpoint_file(const std::filesystem::path& directory, co
 
 /// Writes state and network by rename, so that the file is complete at any time: a magic number,
 /// the length of a JSON text, the text (settings and state), the blocks of parameters, momentum and
-/// statistics as floats, a checksum of all before it (checksum.h). Removes partial files of killed
+/// statistics as floats, a checksum of all before it (base/hash.h). Removes partial files of killed
 /// writers of the same file. Throws std::runtime_error where the file cannot be written; the
 /// previous one is kept.
 void save_checkpoint(const std::filesystem::path& file, const Json& settings,

@@ -28,7 +28,7 @@ struct ClipSpec {
 /// A clip of coded frames. The file holds the packets one after another (so players can show Motion
 /// JPEG), then 64-bit integers: the offsets of the packets and of their end, for each frame the key
 /// frame that it is decoded from, the codec, the number of frames, a checksum of all before the
-/// codec (checksum.h) and a magic number. The first frame is a key frame.
+/// codec (base/hash.h) and a magic number. The first frame is a key frame.
 class Clip {
  public:
   /// Reads an open file; `verify` also compares the checksum. Empty if it is not a complete clip.

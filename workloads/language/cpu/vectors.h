@@ -63,7 +63,7 @@ DOETUNE_INLINE void exponential(Floats<kLanes>& x) {
   constexpr float kLog2E = 1.44269504F;
   constexpr float kLn2High = 0.693359375F;  // the two add up to ln 2; the first has few digits
   constexpr float kLn2Low = -2.12194440e-4F;
-  constexpr float kRound = 0x1.8p23F;  // adding it rounds to whole numbers, in the last bits
+  constexpr float kRound = 0x1.8p23F;  // adding it rounds to integers, in the last bits
   x = x < kLowest ? Floats<kLanes>{} + kLowest : x;
   const Floats<kLanes> shifted = x * kLog2E + kRound;
   const Floats<kLanes> n = shifted - kRound;

@@ -26,7 +26,7 @@ struct Product {
   void* gated = nullptr;                ///< where it is set, gated = gate(to) (gpu_kernels.h) after
 };
 
-/// Of one stream.
+/// The products of one decoder, submitted to its stream.
 class GpuProducts {
  public:
   GpuProducts(Precision precision, cudaStream_t stream);

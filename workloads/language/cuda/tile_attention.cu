@@ -51,7 +51,7 @@ using ValueShare = Share<Number, kWidth, 8>;
 
 /// As the bits of a bfloat16.
 __device__ std::uint32_t bits_of(__nv_bfloat16 value) { return __bfloat16_as_ushort(value); }
-__device__ std::uint32_t bits_of(std::int8_t value) {  // such whole numbers are exact
+__device__ std::uint32_t bits_of(std::int8_t value) {  // such integers are exact
   return __bfloat16_as_ushort(__float2bfloat16_rn(static_cast<float>(value)));
 }
 
