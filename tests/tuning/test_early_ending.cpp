@@ -128,7 +128,8 @@ TEST_CASE("a run goes on if it is early, nearly done, repeated or without its go
   CHECK_FALSE(ending(problem, runs).assess({0, 10}, point(17, bad)));   // of 20 steps
   CHECK_FALSE(ending(problem, runs).assess(runs.so_far[3].settings, point(10, bad)));
   CHECK_FALSE(ending(problem, runs).assess({0, 10}, {10, {{"z", bad}}}));
-  CHECK_FALSE(ending(problem, runs, {0.99, 11, 0}).assess({0, 10}, point(10, bad)));  // too few runs
+  CHECK_FALSE(
+      ending(problem, runs, {0.99, 11, 0}).assess({0, 10}, point(10, bad)));  // too few runs
 }
 
 TEST_CASE("a run is ended for a lower goal, a target and several goals, each by its own sense",
