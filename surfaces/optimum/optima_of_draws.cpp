@@ -120,6 +120,9 @@ struct PilotPoint {
   Score score;
 };
 
+/// Of each pilot draw, its best points.
+using BestOfDraws = std::vector<std::vector<PilotPoint>>;
+
 /// Those of the best scores, in the order of the rows where scores are equal.
 std::vector<PilotPoint> best_of(std::vector<PilotPoint> points) {
   const auto kept = points.begin() + static_cast<long>(std::min(kKeptOfPilot, points.size()));
@@ -134,13 +137,11 @@ std::vector<PilotPoint> best_of(std::vector<PilotPoint> points) {
 }
 
 /// Of each pilot draw, the best of some points, which are drawn jointly.
-std::vector<std::vector<PilotPoint>> best_of_rows(const OptimumRequest& request,
-                                                  const Eigen::MatrixXd& coded,
-                                                  const std::vector<Eigen::Index>& rows,
-                                                  std::uint64_t stream) {
+BestOfDraws best_of_rows(const OptimumRequest& request, const Eigen::MatrixXd& coded,
+                         const std::vector<Eigen::Index>& rows, std::uint64_t stream) {
   const DrawnScores drawn(request, coded(rows, Eigen::all));
   const DrawnTruths truths = drawn.draw(0, kPilotDraws, stream);
-  std::vector<std::vector<PilotPoint>> best;
+  BestOfDraws best;
   for (int draw = 0; draw < kPilotDraws; ++draw) {
     const std::vector<Score> scores = drawn.scores(truths, draw);
     std::vector<PilotPoint> points;
@@ -150,21 +151,20 @@ std::vector<std::vector<PilotPoint>> best_of_rows(const OptimumRequest& request,
   return best;
 }
 
-/// Of each pilot draw, the best of all points. Joint draws take time that grows with the cube of
-/// their number, so each part of up to max_drawn points is drawn by itself, from all over the
+/// Of each pilot draw, the best of all points. The time of a joint draw grows with the cube of the
+/// number of points, so each part of up to max_drawn points is drawn by itself, from all over the
 /// region: enough to see where optima lie.
-std::vector<std::vector<PilotPoint>> best_of_pilot(const OptimumRequest& request,
-                                                   const Eigen::MatrixXd& coded) {
+BestOfDraws best_of_pilot(const OptimumRequest& request, const Eigen::MatrixXd& coded) {
   const auto joint = static_cast<Eigen::Index>(request.max_drawn);
   const Eigen::Index parts = std::max<Eigen::Index>(1, (coded.rows() + joint - 1) / joint);
-  std::vector<std::vector<std::vector<PilotPoint>>> of_parts(static_cast<std::size_t>(parts));
+  std::vector<BestOfDraws> of_parts(static_cast<std::size_t>(parts));
   parallel_for(static_cast<int>(parts), request.threads, [&](int part) {
     std::vector<Eigen::Index> rows;
     for (Eigen::Index i = part; i < coded.rows(); i += parts) rows.push_back(i);
     of_parts[static_cast<std::size_t>(part)] =
         best_of_rows(request, coded, rows, kPilotStream + static_cast<std::uint64_t>(part));
   });
-  std::vector<std::vector<PilotPoint>> best(kPilotDraws);
+  BestOfDraws best(kPilotDraws);
   for (std::size_t draw = 0; draw < best.size(); ++draw) {
     for (const auto& part : of_parts)
       best[draw].insert(best[draw].end(), part[draw].begin(), part[draw].end());
