@@ -120,10 +120,11 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response,
   return runs;
 }
 
-void add_derived(const study::StudyDirectory& directory, std::map<int, study::RunRecord>& records) {
-  for (auto& [run, record] : records) {
-    const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
-    study::add_derived_responses(directory.study, planned, record);
+/// Runs that completed, and whose values are of no use.
+void warn_of_unusable(const std::map<int, study::RunRecord>& recorded, Analysis& analysis) {
+  for (const auto& [run, record] : analysis.records) {
+    if (record.status == recorded.at(run).status) continue;
+    analysis.warnings.push_back(fmt::format("run {} counts as failed: {}", run, record.reason));
   }
 }
 
@@ -419,17 +420,20 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
   }
 }
 
-/// What was recorded, without responses.
-Analysis records_of(const study::StudyDirectory& directory) {
+/// What was recorded, without responses. With a transform that is given, none of the study's own
+/// excludes a run.
+Analysis records_of(const study::StudyDirectory& directory, const AnalysisOptions& options) {
   Analysis analysis;
   analysis.directory = &directory;
   const study::JournalContent journal = study::read_journal(directory);
-  analysis.records = study::final_records(journal.records);
+  const auto recorded = study::final_records(journal.records);
+  analysis.records = options.transform ? study::with_derived_responses(directory, recorded)
+                                       : study::usable_records(directory, recorded);
   analysis.warnings = journal.warnings;
+  warn_of_unusable(recorded, analysis);
   if (auto edited = study::edited_original(directory)) {
     analysis.warnings.push_back(std::move(*edited));
   }
-  add_derived(directory, analysis.records);
   check_capacities(analysis);
   return analysis;
 }
@@ -457,13 +461,12 @@ int Analysis::completed() const {
 }
 
 std::optional<surfaces::Feasibility> completion_model(const study::StudyDirectory& directory) {
-  auto records = study::final_records(study::read_journal(directory).records);
-  add_derived(directory, records);
-  return completion_model(directory, records);
+  const auto records = study::final_records(study::read_journal(directory).records);
+  return completion_model(directory, study::usable_records(directory, records));
 }
 
 Analysis read_runs(const study::StudyDirectory& directory) {
-  Analysis analysis = records_of(directory);
+  Analysis analysis = records_of(directory, {});
   analysis.optimum_problem = "surfaces were not fitted";
   for (const study::Response& response : directory.study.responses) {
     analysis.responses.push_back({response, std::nullopt, analysis.optimum_problem});
@@ -473,7 +476,7 @@ Analysis read_runs(const study::StudyDirectory& directory) {
 }
 
 Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options) {
-  Analysis analysis = records_of(directory);
+  Analysis analysis = records_of(directory, options);
   analysis.hold = options.hold;
   std::vector<ResponseRuns> runs(directory.study.responses.size());
   parallel_for(static_cast<int>(runs.size()), 0, [&](int r) {

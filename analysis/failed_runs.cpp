@@ -62,4 +62,17 @@ bool has_been_infeasible(const study::Plan& plan,
   });
 }
 
+std::string first_runs_failed_alike(const std::map<int, study::RunRecord>& final_records) {
+  constexpr std::size_t kEnough = 3;
+  if (final_records.size() < kEnough) return "";
+  const study::RunRecord& first = final_records.begin()->second;
+  const bool alike =
+      std::all_of(final_records.begin(), final_records.end(), [&](const auto& entry) {
+        const study::RunRecord& record = entry.second;
+        return record.status == study::RunStatus::kFailed && record.reason == first.reason &&
+               record.exit_code == first.exit_code;
+      });
+  return alike ? first.reason : "";
+}
+
 }  // namespace doetune::analysis

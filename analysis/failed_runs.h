@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "study/plan.h"
@@ -32,5 +33,9 @@ std::set<int> infeasible_runs(const study::Plan& plan,
 bool has_been_infeasible(const study::Plan& plan,
                          const std::map<int, study::RunRecord>& final_records,
                          const std::vector<double>& settings);
+
+/// The reason for which the first runs failed, all of them alike, three or more, and without an
+/// exit code or with the same; empty if a run has ended otherwise.
+std::string first_runs_failed_alike(const std::map<int, study::RunRecord>& final_records);
 
 }  // namespace doetune::analysis

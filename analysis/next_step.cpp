@@ -8,6 +8,7 @@
 #include "analysis/fitted_runs.h"
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
+#include "analysis/search_story.h"
 #include "analysis/today.h"
 
 namespace doetune::analysis {
@@ -26,6 +27,25 @@ std::string command(const Analysis& analysis, std::string_view name) {
   return fmt::format("doetune {} {}", name, analysis.directory->path.string());
 }
 
+NextStep augmented(const Analysis& analysis, std::string reason) {
+  return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
+          std::move(reason)};
+}
+
+bool is_searched(const Analysis& analysis) {
+  return recorded_search(*analysis.directory) != study::SearchState();
+}
+
+/// More runs: of a search those that it chooses, with a larger budget.
+NextStep more_runs(const Analysis& analysis, std::string reason) {
+  if (!is_searched(analysis)) return augmented(analysis, std::move(reason));
+  const study::SearchState search = recorded_search(*analysis.directory);
+  const int made = std::max(search.budget, static_cast<int>(analysis.directory->plan.runs.size()));
+  const char* name = analysis.directory->study.has_program() ? "tune" : "next";
+  return {fmt::format("{} --budget {}", command(analysis, name), made + runs_to_augment(analysis)),
+          std::move(reason)};
+}
+
 /// If no attempt has completed so far, further runs would fail in the same way: suggests a check.
 NextStep next_of_partial(const Analysis& analysis) {
   const study::Study& study = analysis.directory->study;
@@ -36,10 +56,12 @@ NextStep next_of_partial(const Analysis& analysis) {
   }
   if (runs.missing > 0 && !study.has_program())
     return {command(analysis, "next"), "says which run to make"};
+  if (runs.missing > 0 && is_searched(analysis))
+    return {command(analysis, "tune"),
+            "makes the runs that are missing, and goes on with the search"};
   if (runs.missing > 0) return {command(analysis, "run"), "makes the runs that are missing"};
   if (analysis.measured) {
-    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-            "adds runs, so that surfaces can be fitted"};
+    return more_runs(analysis, "adds runs, so that surfaces can be fitted");
   }
   if (runs.incomplete > 0) return {command(analysis, "status"), "shows why runs did not complete"};
   std::vector<std::string> without;
@@ -81,19 +103,16 @@ NextStep next_of_infeasible(const Analysis& analysis) {
 NextStep next_of_unconfirmed(const Analysis& analysis,
                              const std::optional<Confirmation>& confirmation) {
   if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
-    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-            "adds runs, from which the error of the surfaces is estimated"};
+    return augmented(analysis, "adds runs, from which the error of the surfaces is estimated");
   }
   const bool other_model =
       std::any_of(analysis.responses.begin(), analysis.responses.end(),
                   [](const ResponseAnalysis& response) { return response.fallback.has_value(); });
   if (other_model && !confirmation) {
-    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-            "adds runs, so that the study's model can be fitted"};
+    return more_runs(analysis, "adds runs, so that the study's model can be fitted");
   }
   if (is_at_today(analysis)) {
-    return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-            "adds runs, which show whether other configurations are better"};
+    return augmented(analysis, "adds runs, which show whether other configurations are better");
   }
   const char* what = analysis.directory->study.has_program()
                          ? "runs this configuration again to validate the prediction"
@@ -125,8 +144,7 @@ NextStep next_of_inconclusive(const Analysis& analysis, const Confirmation& conf
     case Confirmation::Doubt::kRange:
       break;
   }
-  return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-          "adds runs, so that the surfaces predict more precisely"};
+  return augmented(analysis, "adds runs, so that the surfaces predict more precisely");
 }
 
 NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
@@ -134,8 +152,7 @@ NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& con
     return {command(analysis, "status"),
             "shows flags, drift and conditions; make a new plan once the system is steady"};
   }
-  return {fmt::format("{} --runs {}", command(analysis, "augment"), runs_to_augment(analysis)),
-          "adds runs and fits the surfaces again; or try another --surface"};
+  return more_runs(analysis, "adds runs and fits the surfaces again; or try another --surface");
 }
 
 }  // namespace

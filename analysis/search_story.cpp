@@ -2,7 +2,6 @@
 
 #include "analysis/best_run.h"
 #include "analysis/failed_runs.h"
-#include "study/directory/search_state.h"
 #include "study/files.h"
 
 namespace doetune::analysis {
@@ -15,22 +14,13 @@ Kind kind_of(const study::PlannedRun& run) {
   return run.type == doe::PointType::kProposed ? Kind::kProposed : Kind::kStart;
 }
 
-/// Runs are reported whatever has become of this.
-std::string end_of(const study::StudyDirectory& directory) {
-  try {
-    return study::read_search_state(directory.path).end;
-  } catch (const study::DirectoryError&) {
-    return "";
-  }
-}
-
 }  // namespace
 
 std::optional<SearchStory> search_story(const Analysis& analysis) {
   const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
   if (!is_search(analysis.directory->plan) || analysis.goals.empty()) return std::nullopt;
   SearchStory story;
-  story.end = end_of(*analysis.directory);
+  story.end = recorded_search(*analysis.directory).end;
   std::optional<BestRun> best;
   for (const study::PlannedRun& run : runs) {
     const Kind kind = kind_of(run);
@@ -51,6 +41,14 @@ std::optional<SearchStory> search_story(const Analysis& analysis) {
     story.best_so_far.push_back(phase.best);
   }
   return story;
+}
+
+study::SearchState recorded_search(const study::StudyDirectory& directory) {
+  try {
+    return study::read_search_state(directory.path);
+  } catch (const study::DirectoryError&) {
+    return {};
+  }
 }
 
 }  // namespace doetune::analysis

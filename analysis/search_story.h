@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "study/directory/search_state.h"
 
 namespace doetune::analysis {
 
@@ -28,5 +29,9 @@ struct SearchStory {
 
 /// Empty unless runs were proposed by a search and a response has a goal.
 std::optional<SearchStory> search_story(const Analysis& analysis);
+
+/// The state of the search in a study directory; the default values without one, or where it cannot
+/// be read: runs are reported whatever has become of it.
+study::SearchState recorded_search(const study::StudyDirectory& directory);
 
 }  // namespace doetune::analysis

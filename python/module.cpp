@@ -300,7 +300,7 @@ class Study {
     return rows;
   }
 
-  nb::list next(int batch) const {
+  nb::list next(int batch) {
     tuning::NextRuns next;
     {
       const nb::gil_scoped_release others_run;
@@ -313,11 +313,14 @@ class Study {
         return tuning::next_of_search(directory, limits, batch);
       });
     }
+    gave_up_ = next.gave_up ? next.end : "";
     return next_list(factors_, next.runs);
   }
 
   /// Why the search ended; empty while it goes on.
-  std::string end() const { return study::read_search_state(path_).end; }
+  std::string end() const {
+    return gave_up_.empty() ? study::read_search_state(path_).end : gave_up_;
+  }
 
   bool tell(int run, const std::map<std::string, double>& responses, const std::string& status,
             const std::string& reason, bool correct) const {
@@ -356,6 +359,7 @@ class Study {
   study::StudyDirectory open() const { return study::open_directory(path_); }
 
   Path path_;
+  std::string gave_up_ = {};         ///< why next() gave no runs after failures
   std::optional<int> budget_;        ///< if not given, as before
   std::optional<double> tolerance_;  ///< the same
   std::string name_;

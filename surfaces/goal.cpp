@@ -34,7 +34,9 @@ double Goal::met_high() const {
              : high;
 }
 
-bool Goal::is_met(double y) const { return is_limit() ? violation(y) == 0 : desirability(y) > 0; }
+bool Goal::is_met(double y) const {
+  return is_limit() ? violation(y) == 0 : !is_stated || desirability(y) > 0;
+}
 
 double Goal::violation(double y) const {
   if (!is_limit()) return 0;
@@ -72,6 +74,7 @@ void Goal::close(double lowest, double highest) {
   const double range = highest - lowest;
   scale = range > 0 ? range : std::max(1.0, std::abs(highest));
   if (is_limit()) return;
+  is_stated = is_stated && (std::isfinite(met_low()) || std::isfinite(met_high()));
   // If the response is constant, the ramp is centred on it: desirability one half everywhere.
   double from = range > 0 ? lowest : lowest - scale;
   double to = range > 0 ? highest : highest + scale;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analysis/confirmation.h"
+#include "analysis/failed_runs.h"
 #include "analysis/format.h"
 #include "study/confirmation_runs.h"
 #include "study/directory/journal.h"
@@ -123,12 +124,29 @@ void confirm_again(study::StudyDirectory& directory, std::optional<Validation> v
   if (more > 0) plan_confirmation(directory, more);
 }
 
+/// Whether there are settings to confirm: an optimum that is predicted to meet the limits.
+bool has_optimum(const study::StudyDirectory& directory) {
+  const analysis::Analysis analysis = analysis::analyse(directory);
+  return analysis.optimum && analysis.optimum->feasible;
+}
+
 /// Whether a confirmation has been begun and not ended.
 bool is_pending(const study::StudyDirectory& directory) {
   const auto pending = pending_runs(directory, static_cast<int>(directory.plan.runs.size()));
   return std::any_of(pending.begin(), pending.end(), [](const NextRun& next) {
     return next.run.type == doe::PointType::kConfirmation;
   });
+}
+
+/// Why no further runs are asked for; empty if they are.
+std::string in_vain(const study::StudyDirectory& directory) {
+  if (directory.study.run.on_failure == study::OnFailure::kContinue) return "";
+  const std::string reason = analysis::first_runs_failed_alike(records_of(directory));
+  if (reason.empty()) return "";
+  return fmt::format(
+      "all runs so far have failed in the same way ({}), and others probably would too; once that "
+      "is solved, tell the result of one of them, or set run: {{on_failure: continue}}",
+      reason);
 }
 
 /// Whether the search ended before, with runs that confirm.
@@ -155,6 +173,19 @@ study::StudyDirectory create_search(const std::filesystem::path& path, const stu
   state.budget = budget;
   study::write_search_state(path, state);
   return directory;
+}
+
+void check_budget(const study::StudyDirectory& directory, int budget) {
+  const auto is_of_start = [](const study::PlannedRun& run) {
+    return run.type != doe::PointType::kProposed && !run.validates();
+  };
+  const auto& runs = directory.plan.runs;
+  const auto pending = pending_runs(directory, static_cast<int>(runs.size()));
+  const bool is_to_be_made = std::any_of(
+      pending.begin(), pending.end(), [&](const NextRun& next) { return is_of_start(next.run); });
+  if (!is_to_be_made) return;
+  const auto start = std::count_if(runs.begin(), runs.end(), is_of_start);
+  check_budget(directory.study, static_cast<std::size_t>(start), budget);
 }
 
 ContinuedSearch continue_search(const std::filesystem::path& path, const study::Study& study,
@@ -231,14 +262,14 @@ int Search::runs_left(const study::StudyDirectory& directory) const {
 }
 
 std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch) {
-  const int left = runs_left(directory);
-  if (left < 1) {
-    const char* rest =
-        limits_.validating() > 0 ? "; the rest are reserved for the confirmation" : "";
-    return ends(directory, fmt::format("{} of {} runs have been made{}", directory.plan.runs.size(),
-                                       limits_.budget, left < 0 ? "" : rest));
+  auto [runs_now, reason] = affordable(directory, limits_, batch);
+  if (runs_now < 1 && limits_.confirmations > 0) {
+    // What is kept for a confirmation may find something to confirm.
+    SearchLimits all = limits_;
+    all.confirmations = 0;
+    auto last = affordable(directory, all, 1);
+    if (last.first < 1 || !has_optimum(directory)) std::tie(runs_now, reason) = std::move(last);
   }
-  auto [runs_now, reason] = affordable(directory, std::min(left, batch));
   if (runs_now < 1) return ends(directory, std::move(reason));
   const std::string unvaried = limits_.tolerance > 0 ? unvaried_goals(directory) : "";
   if (!unvaried.empty())
@@ -271,21 +302,29 @@ std::vector<Proposal> Search::proposals(const study::StudyDirectory& directory, 
 }
 
 std::pair<int, std::string> Search::affordable(const study::StudyDirectory& directory,
-                                               int batch) const {
+                                               const SearchLimits& limits, int batch) const {
+  const auto planned = static_cast<int>(directory.plan.runs.size());
+  const int left = limits.budget - limits.validating() - planned;
+  if (left < 1) {
+    const bool is_reserved = left == 0 && limits.validating() > 0;
+    return {0, fmt::format("{} of {} runs have been made{}", planned, limits.budget,
+                           is_reserved ? "; the rest are reserved for the confirmation" : "")};
+  }
+  batch = std::min(batch, left);
   const auto records = study::read_journal(directory).records;
   if (records.empty()) return {batch, ""};
-  if (std::isfinite(limits_.joules) && !record_power(records)) {
+  if (std::isfinite(limits.joules) && !record_power(records)) {
     return {0,
             "no run has recorded the power of GPUs or processors, so the energy used is unknown"};
   }
-  for (const Resource& resource : resources(records, limits_)) {
+  for (const Resource& resource : resources(records, limits)) {
     const double runs =
-        resource.runs_for(resource.left()) - limits_.settings * resource.confirmations(limits_);
+        resource.runs_for(resource.left()) - limits.settings * resource.confirmations(limits);
     if (runs >= 1) {
       batch = static_cast<int>(std::min<double>(batch, runs));
       continue;
     }
-    const char* why = resource.used < resource.limit
+    const char* why = resource.used < resource.limit && limits.confirmations > 0
                           ? "; another run would leave too little for the confirmation"
                           : "";
     return {0, fmt::format("{} of {}{} used{}", resource.text(resource.used),
@@ -296,17 +335,16 @@ std::pair<int, std::string> Search::affordable(const study::StudyDirectory& dire
 
 int Search::confirmations(const study::StudyDirectory& directory) const {
   if (limits_.confirmations < 1) return 0;
-  double runs = limits_.confirmations;
+  const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
+  const int made = confirmation ? static_cast<int>(confirmation->planned.confirmation.size()) : 0;
+  const int left = limits_.budget - static_cast<int>(directory.plan.runs.size());
+  double runs = std::min(limits_.confirmations, made + std::max(0, left) / limits_.settings);
   for (const Resource& resource : resources(study::read_journal(directory).records, limits_)) {
-    const double left = std::floor(resource.runs_for(resource.left()) / limits_.settings);
-    runs = std::min({runs, left, static_cast<double>(resource.confirmations(limits_))});
+    const double paid = std::floor(resource.runs_for(resource.left()) / limits_.settings);
+    runs = std::min({runs, paid, static_cast<double>(resource.confirmations(limits_))});
   }
-  return std::max(static_cast<int>(runs), is_pending(directory) ? 1 : 0);
-}
-
-bool Search::may_confirm(const study::StudyDirectory& directory) const {
-  if (confirmations(directory) < 1) return false;
-  return runs_left(directory) >= 0 || is_pending(directory) || validation_of(directory);
+  const bool is_begun = made > 0 || is_pending(directory);
+  return std::max(static_cast<int>(runs), is_begun ? 1 : 0);
 }
 
 std::vector<NextRun> Search::ends(const study::StudyDirectory& directory, std::string reason) {
@@ -317,9 +355,12 @@ std::vector<NextRun> Search::ends(const study::StudyDirectory& directory, std::s
 }
 
 NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& limits, int batch) {
+  check_budget(directory, limits.budget);
+  if (auto reason = in_vain(directory); !reason.empty()) return {{}, std::move(reason), true};
   const study::SearchState before = study::read_search_state(directory.path);
   const study::SearchState now = with_limits(directory.study, before, limits);
   if (auto pending = pending_runs(directory, batch); !pending.empty()) {
+    { const study::DirectoryLock others_may_be_making_them(directory.path); }
     study::write_search_state(directory.path, now);
     return {std::move(pending), now.end};
   }
@@ -336,8 +377,7 @@ NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& li
   if (auto proposed = search.propose(directory, batch); !proposed.empty())
     return {std::move(proposed), ""};
   const int confirmations = limits.front ? 0 : search.confirmations(directory);
-  if (confirmations > 0 && search.runs_left(directory) >= 0)
-    plan_confirmation(directory, confirmations);
+  if (confirmations > 0) plan_confirmation(directory, confirmations);
   if (!limits.front && pending_runs(directory, 1).empty())
     confirm_again(directory, validation_of(directory), limits);
   return {pending_runs(directory, batch), search.reason()};

@@ -34,6 +34,9 @@ using PlanCheck = std::function<void(const study::Plan&)>;
 study::StudyDirectory create_search(const std::filesystem::path& path, const study::Study& study,
                                     int budget, const PlanCheck& check = {});
 
+/// Throws study::StudyError if runs of the start are still to be made and exceed the budget.
+void check_budget(const study::StudyDirectory& directory, int budget);
+
 /// A search that goes on in its directory, and the keys of the study that were edited since.
 struct ContinuedSearch {
   study::StudyDirectory directory;
@@ -73,17 +76,15 @@ class Search {
   /// Appends the next runs to the plan, at most `batch`, and of at most `jobs` whole plots. Empty
   /// if the search ends: five times in a row a run was expected to gain less than the tolerance,
   /// no goal has varied in the start and five runs more (unless the tolerance is 0), every
-  /// configuration has been tried, no run is left, or, as runs take on average, no time, GPU time
-  /// or energy but for the confirmation. All runs of the plan must have been made. After a
-  /// confirmation one such gain is enough, unless the runs there contradicted the prediction.
+  /// configuration has been tried, or no run, or, as runs take on average, no time, GPU time or
+  /// energy is left but for the confirmation, as long as there is something to confirm. All runs of
+  /// the plan must have been made. After a confirmation one such gain is enough, unless the runs
+  /// there contradicted the prediction.
   std::vector<NextRun> propose(study::StudyDirectory& directory, int batch);
-
-  /// Whether the limits have means for a confirmation, or that of the optimum has begun.
-  bool may_confirm(const study::StudyDirectory& directory) const;
 
   /// The number of confirmation runs of each of the settings to confirm: no more than SearchLimits
   /// says, no more than a quarter of its other limits pays for (but at least one), and no more than
-  /// what is left of them pays for. At least one where a confirmation has been begun.
+  /// what is left of all of them pays for. At least one where a confirmation has been begun.
   int confirmations(const study::StudyDirectory& directory) const;
 
   /// Why the search ended, as a clause.
@@ -94,7 +95,8 @@ class Search {
   std::vector<Proposal> proposals(const study::StudyDirectory& directory, int batch) const;
 
   /// How many runs of a batch there are means for; 0: why there are none.
-  std::pair<int, std::string> affordable(const study::StudyDirectory& directory, int batch) const;
+  std::pair<int, std::string> affordable(const study::StudyDirectory& directory,
+                                         const SearchLimits& limits, int batch) const;
 
   SearchLimits limits_;
   study::SearchState state_;
@@ -105,12 +107,15 @@ struct NextRuns {
   std::vector<NextRun> runs;  ///< those left of a batch that was returned before, or new ones
   std::string end;            ///< why the search ended: without runs there is nothing left to do,
                               ///< with runs these confirm what it found
+  bool gave_up = false;       ///< its first runs have failed, all alike
 };
 
 /// The next steps of the search that `doetune tune` makes: pending_runs(); without any, what Search
 /// proposes; at its end the runs that confirm, unless the front is wanted; more_confirmations() of
 /// them; and if they contradict the prediction, proposals again. A search that is over goes on if
-/// it is given other limits.
+/// it is given other limits. None where the first three runs have failed alike, unless the study
+/// sets `on_failure: continue`. Throws like check_budget, and study::DirectoryInUse while others
+/// make the pending runs.
 NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& limits, int batch);
 
 }  // namespace doetune::tuning

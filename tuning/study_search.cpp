@@ -32,7 +32,7 @@ bool may_end_early(const study::Study& study, const study::PlannedRun& run) {
   return study.run.end_early && run.type == doe::PointType::kProposed;
 }
 
-/// Empty for a run that says nothing: one that failed, or was not executed.
+/// Of a usable record; empty for a run that says nothing: one that failed, or was not executed.
 std::optional<Observation> observation_of(const study::StudyDirectory& directory,
                                           const study::RunRecord& record) {
   const study::PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(record.run - 1)];
@@ -41,13 +41,10 @@ std::optional<Observation> observation_of(const study::StudyDirectory& directory
     case study::RunStatus::kInfeasible:
       observation.completed = false;
       return record.same_as ? std::nullopt : std::optional(observation);
-    case study::RunStatus::kCompleted: {
-      study::RunRecord with_derived = record;
-      study::add_derived_responses(directory.study, planned, with_derived);
-      observation.values = with_derived.responses;
+    case study::RunStatus::kCompleted:
+      observation.values = record.responses;
       observation.seconds = record.duration_s;
       return observation;
-    }
     case study::RunStatus::kEndedEarly:
       for (const auto& [name, range] : record.bounds) {
         observation.bounds[name] = {range.low, range.high};
@@ -157,9 +154,10 @@ Problem problem_of(const study::Study& study) {
 
 std::vector<Observation> observations_of(const study::StudyDirectory& directory,
                                          const std::map<int, study::RunRecord>& final_records) {
-  const std::set<int> failures = analysis::failures_that_count(directory.plan, final_records);
+  const auto records = study::usable_records(directory, final_records);
+  const std::set<int> failures = analysis::failures_that_count(directory.plan, records);
   std::vector<Observation> observations;
-  for (const auto& [run, record] : final_records) {
+  for (const auto& [run, record] : records) {
     if (failures.contains(run)) {
       const auto& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
       observations.push_back({planned.settings, false, {}});
@@ -176,7 +174,7 @@ AssessRun assess_of(const study::StudyDirectory& directory,
   if (!study.run.end_early) return {};
   std::vector<Observation> so_far;
   std::vector<Progress> progress;
-  for (const auto& [run, record] : final_records) {
+  for (const auto& [run, record] : study::usable_records(directory, final_records)) {
     auto observation = observation_of(directory, record);
     if (!observation) continue;
     so_far.push_back(*std::move(observation));
@@ -221,8 +219,9 @@ std::optional<ToldEnd> tell_progress(const study::StudyDirectory& directory, int
 Problem open_problem(const study::StudyDirectory& directory,
                      const std::map<int, study::RunRecord>& final_records) {
   Problem problem = problem_of(directory.study);
-  const std::set<int> cannot_run = analysis::infeasible_runs(directory.plan, final_records);
-  for (const auto& [run, record] : final_records) {
+  const auto records = study::usable_records(directory, final_records);
+  const std::set<int> cannot_run = analysis::infeasible_runs(directory.plan, records);
+  for (const auto& [run, record] : records) {
     const auto& settings = directory.plan.runs[static_cast<std::size_t>(run - 1)].settings;
     if (record.in_set_up && cannot_run.contains(run) && has_whole_plots(problem)) {
       problem.region = without_plot(problem, settings);
@@ -264,15 +263,19 @@ study::Study search_study(const study::Study& study, int budget) {
   return study::parse_study(text, study.file);
 }
 
+void check_budget(const study::Study& study, std::size_t design_runs, int budget) {
+  if (design_runs <= static_cast<std::size_t>(budget)) return;
+  throw study::StudyError(
+      fmt::format("{}: the study's design has {} runs; expected at most the budget, {}",
+                  study.location("design"), design_runs, budget));
+}
+
 study::Plan first_plan(const study::Study& study, int budget) {
   const Problem problem = problem_of(study);
   if (study.locations.contains("design")) {
     study::Plan plan = study::make_plan(study);
-    const auto runs = static_cast<int>(plan.runs.size());
-    if (runs <= budget) return plan;
-    throw study::StudyError(
-        fmt::format("{}: the study's design has {} runs; expected at most the budget, {}",
-                    study.location("design"), runs, budget));
+    check_budget(study, plan.runs.size(), budget);
+    return plan;
   }
   std::vector<study::TableRow> rows;
   for (const Settings& settings : start_of(study, problem, budget)) {

@@ -63,6 +63,9 @@ std::function<double(const Settings&)> gpus_of(const study::Study& study);
 /// design, and Gaussian processes as surfaces. Both are added to its text.
 study::Study search_study(const study::Study& study, int budget);
 
+/// Throws study::StudyError if a design of so many runs exceeds the budget.
+void check_budget(const study::Study& study, std::size_t design_runs, int budget);
+
 /// The first runs: the design that the study's file names, else start(). Throws study::StudyError,
 /// also if they are more than the budget.
 study::Plan first_plan(const study::Study& study, int budget);

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include "analysis/confirmation.h"
 #include "analysis/reference_point.h"
+#include "analysis/verdict.h"
 #include "base/json_format.h"
 #include "cli/commands/commands.h"
 #include "cli/documents.h"
 #include "cli/options/search_options.h"
 #include "cli/runs/search_directory.h"
+#include "cli/terminal/print_verdict.h"
 #include "cli/terminal/terminal.h"
 #include "reports/json/json_parts.h"
 #include "study/argument_template.h"
@@ -32,7 +35,17 @@ std::optional<double> completes(const NextRun& next) {
 struct Next {
   const study::StudyDirectory& directory;
   NextRuns steps;
+  std::optional<analysis::Verdict> verdict;  ///< after the last run that confirms
 };
+
+/// What the confirmation runs show, once all have been made.
+std::optional<analysis::Verdict> verdict_of(const study::StudyDirectory& directory,
+                                            const NextRuns& steps) {
+  if (!steps.runs.empty() || steps.gave_up) return std::nullopt;
+  const analysis::Analysis analysis = analysis::analyse(directory);
+  if (!analysis::confirmation_of(analysis)) return std::nullopt;
+  return analysis::verdict(analysis);
+}
 
 json::Format<Next> next_format(const std::vector<doe::Factor>& factors = {}) {
   const auto settings = [](const NextRun& next) { return next.run.settings; };
@@ -44,7 +57,8 @@ json::Format<Next> next_format(const std::vector<doe::Factor>& factors = {}) {
                                           {"completes", completes}});
   return json::document<Next>({{"directory", [](const Next& next) { return next.directory.path; }},
                                {"runs", [](const Next& next) { return next.steps.runs; }, run},
-                               {"end?", [](const Next& next) { return next.steps.end; }}});
+                               {"end?", [](const Next& next) { return next.steps.end; }},
+                               {"verdict?", &Next::verdict, reports::verdict_format()}});
 }
 
 std::string remark(const NextRun& next) {
@@ -54,13 +68,22 @@ std::string remark(const NextRun& next) {
 }
 
 void print_next(const Next& next) {
-  const auto& [runs, end] = next.steps;
-  if (!end.empty()) fmt::print("The search has ended: {}\n", end);
-  for (const NextRun& run : runs) {
+  const NextRuns& steps = next.steps;
+  if (!steps.end.empty()) fmt::print("The search has ended: {}\n", steps.end);
+  if (next.verdict) print_verdict(*next.verdict);
+  for (const NextRun& run : steps.runs) {
     fmt::print("run {}: {}{}\n", run.run.run,
                analysis::settings_text(next.directory.study.factors, run.run.settings),
                remark(run));
   }
+}
+
+std::string next_command(const Next& next) {
+  const std::string path = study::shell_quoted(next.directory.path.string());
+  const auto& runs = next.steps.runs;
+  if (!runs.empty()) return fmt::format("doetune tell {} --run {} ...", path, runs.front().run.run);
+  if (next.steps.gave_up) return fmt::format("doetune tell {} --run 1 ...", path);
+  return "doetune report " + path;
 }
 
 }  // namespace
@@ -83,17 +106,14 @@ int command_next(const Command& command, const Arguments& arguments) {
         limits_given(options, directory.study, study::read_search_state(directory.path));
     return tuning::next_of_search(directory, tuning::search_limits(directory.study, given), batch);
   });
-  const Next next{directory, steps};
+  const Next next{directory, steps, verdict_of(directory, steps)};
   if (options.json()) {
     fmt::print("{}", next_format(directory.study.factors).text(next));
   } else {
     print_next(next);
   }
-  const std::string path = study::shell_quoted(directory.path.string());
-  const auto& runs = next.steps.runs;
-  say_next(runs.empty() ? "doetune report " + path
-                        : fmt::format("doetune tell {} --run {} ...", path, runs.front().run.run));
-  return kDone;
+  say_next(next_command(next));
+  return steps.gave_up ? kRunsMissing : kDone;
 }
 
 }  // namespace doetune::cli

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "analysis/confirmation.h"
 #include "analysis/failed_runs.h"
@@ -23,6 +25,7 @@
 #include "runner/loop/run_study.h"
 #include "study/argument_template.h"
 #include "study/directory/journal.h"
+#include "study/directory/results.h"
 #include "study/file/yaml.h"
 #include "tuning/search.h"
 #include "tuning/study_search.h"
@@ -136,6 +139,7 @@ class SearchLoop {
   /// Reads what has been measured.
   void observe() {
     const auto records = study::final_records(study::read_journal(directory_).records);
+    say_unusable(records);
     so_far_ = tuning::observations_of(directory_, records);
     problem_ = tuning::open_problem(directory_, records);
     const auto best = tuning::best_measured(problem_, so_far_);
@@ -144,6 +148,14 @@ class SearchLoop {
       print_message("  best so far: {}, {}\n",
                     analysis::settings_text(directory_.study.factors, best_),
                     values_text(so_far_[*best]));
+    }
+  }
+
+  /// Completed runs whose values are of no use, each once.
+  void say_unusable(const std::map<int, study::RunRecord>& records) {
+    for (const auto& [run, record] : study::usable_records(directory_, records)) {
+      if (record.status == records.at(run).status || !unusable_.insert(run).second) continue;
+      print_message("  run {} counts as failed: {}\n", run, record.reason);
     }
   }
 
@@ -180,7 +192,7 @@ class SearchLoop {
       why = fmt::format("expected gain {:.1f} %, {}{}", 100 * *proposal.gain, completes,
                         has_limits() ? " and " + meets : "");
     } else {
-      why = fmt::format("no run meets the limits yet; {} and {}", completes, meets);
+      why = fmt::format("no run is expected to meet the limits yet; {} and {}", completes, meets);
     }
     print_message("next: {} ({})\n",
                   analysis::settings_text(directory_.study.factors, proposal.settings), why);
@@ -202,6 +214,7 @@ class SearchLoop {
   runner::SignalInterrupts interrupts_;
   std::vector<tuning::Observation> so_far_;
   tuning::Settings best_;
+  std::set<int> unusable_;
   bool interrupted_ = false;
   bool gave_up_ = false;
 };
@@ -233,9 +246,8 @@ int tune_directory(const Arguments& arguments, const Options& options,
     const bool has_new_runs = directory.plan.runs.size() > before;
     if (confirmed && !has_new_runs && is_confirmed(directory)) return *confirmed;
     if (limits.front) return conclude_front(directory, options.json());
-    if (!loop.search().may_confirm(directory)) {
-      return conclude_unconfirmed(directory, options.json());
-    }
+    const int confirmations = loop.search().confirmations(directory);
+    if (confirmations < 1) return conclude_unconfirmed(directory, options.json());
     int more = 0;
     const auto confirm = [&](int runs) {
       return confirm_optimum(options, directory, runs, "tune", [&](int code) {
@@ -243,7 +255,7 @@ int tune_directory(const Arguments& arguments, const Options& options,
         return more > 0 || (code == kNotConfirmed && loop.search().runs_left(directory) >= 1);
       });
     };
-    confirmed = confirm(loop.search().confirmations(directory));
+    confirmed = confirm(confirmations);
     if (more > 0) {
       print_message("These runs do not show whether there is a gain: more of them\n");
       confirmed = confirm(more);
@@ -280,6 +292,7 @@ int command_tune(const Command& command, const Arguments& arguments) {
     // Mistakes in options are reported before the address of the report is printed.
     const tuning::SearchLimits limits =
         limits_of(options, directory.study, study::read_search_state(directory.path));
+    tuning::check_budget(directory, limits.budget);
     const int batch = batch_of(options, directory.study, limits);
     LiveReport live(options, directory, limits.budget);
     return live.finish(tune_directory(arguments, options, limits, batch, directory));

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
@@ -15,21 +14,9 @@ namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
 
-/// Whether a limit is missed, or the end of a ramp that the study states. An end that it does not
-/// state is the worst prediction, which is no miss.
-bool is_missed(const analysis::Analysis& analysis, const surfaces::ResponsePrediction& predicted) {
-  const surfaces::Goal* goal = analysis::goal_of(analysis, predicted.name);
-  if (goal == nullptr || predicted.goal_met) return false;
-  if (goal->is_limit()) return true;
-  const auto stated =
-      analysis::stated_goal(*analysis.directory->study.find_response(predicted.name));
-  return stated && (std::isfinite(stated->met_low()) || std::isfinite(stated->met_high()));
-}
-
-Cell prediction_cell(const analysis::Analysis& analysis,
-                     const surfaces::ResponsePrediction& predicted) {
+Cell prediction_cell(const surfaces::ResponsePrediction& predicted) {
   return {
-      (is_missed(analysis, predicted) ? "✗ " : "") +
+      (predicted.goal_met ? "" : "✗ ") +
           analysis::number_to(predicted.mean, analysis::half_width(predicted.confidence_interval)),
       analysis::exact_number(predicted.mean)};
 }
@@ -109,7 +96,7 @@ std::vector<Cell> candidate_row(const Page& page, const SettingsColumns& columns
       row.push_back({"–"});
       continue;
     }
-    row.push_back(prediction_cell(page.analysis, *predicted));
+    row.push_back(prediction_cell(*predicted));
   }
   row.push_back(candidate.all_goals_met_probability
                     ? Cell{analysis::chance_text(*candidate.all_goals_met_probability),
@@ -234,7 +221,7 @@ void write_pareto(const analysis::Analysis& analysis, Markup& out) {
   for (const surfaces::ParetoPoint& point : analysis.details->pareto.points) {
     std::vector<Cell> row = columns.row(point.candidate);
     for (const surfaces::ResponsePrediction& predicted : point.candidate.predictions) {
-      row.push_back(prediction_cell(analysis, predicted));
+      row.push_back(prediction_cell(predicted));
     }
     row.push_back({analysis::chance_text(point.non_dominated_probability)});
     rows.push_back(std::move(row));

@@ -249,10 +249,11 @@ class StudyRun {
   bool is_recorded_like_another(std::size_t index) {
     const PlannedRun& run = run_at(index);
     if (const auto like = infeasible_like(directory_.study.factors, directory_.plan, final_, run)) {
-      const char* what = final_.at(*like).in_set_up ? "its server could not run"
-                                                    : "the same configuration was infeasible";
+      const RunRecord& known = final_.at(*like);
+      const char* what =
+          known.in_set_up ? "its server could not run" : "the same configuration was infeasible";
       record_unexecuted(index, RunStatus::kInfeasible, *like,
-                        fmt::format("{} in run {}; not executed", what, *like));
+                        fmt::format("{} in run {} ({}); not executed", what, *like, known.reason));
       return true;
     }
     const auto without = plots_.without_server(run);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "doe/expression.h"
 #include "study/tables/csv.h"
@@ -37,6 +39,19 @@ void add_measured_cells(const Study& study, const RunRecord& record,
   }
 }
 
+/// The first response with a goal whose transform does not take its value, and why; empty if there
+/// is none.
+std::optional<std::string> beyond_transforms(const Study& study, const RunRecord& record) {
+  for (const Response& response : study.responses) {
+    const auto value = record.responses.find(response.name);
+    if (!response.goal || value == record.responses.end()) continue;
+    if (doe::has_value(response.transform, value->second)) continue;
+    return fmt::format("{} is {:g}, and `transform: {}` needs {}", response.name, value->second,
+                       doe::word_of(response.transform), doe::domain_of(response.transform));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord& record) {
@@ -63,6 +78,28 @@ void add_derived_responses(const Study& study, const PlannedRun& run, RunRecord&
     record.responses.erase(response.name);
     if (std::isfinite(value)) record.responses[response.name] = value;
   }
+}
+
+std::map<int, RunRecord> with_derived_responses(const StudyDirectory& directory,
+                                                std::map<int, RunRecord> final_records) {
+  for (auto& [run, record] : final_records) {
+    const PlannedRun& planned = directory.plan.runs[static_cast<std::size_t>(run - 1)];
+    add_derived_responses(directory.study, planned, record);
+  }
+  return final_records;
+}
+
+std::map<int, RunRecord> usable_records(const StudyDirectory& directory,
+                                        std::map<int, RunRecord> final_records) {
+  auto records = with_derived_responses(directory, std::move(final_records));
+  for (auto& [run, record] : records) {
+    if (record.status != RunStatus::kCompleted) continue;
+    if (auto reason = beyond_transforms(directory.study, record)) {
+      record.status = RunStatus::kFailed;
+      record.reason = *std::move(reason);
+    }
+  }
+  return records;
 }
 
 std::string results_csv(const StudyDirectory& directory, const std::map<int, RunRecord>& records) {

@@ -52,7 +52,8 @@ class NextAndTell(CliCase):
         self.assertEqual([types.count(word) for word in ("confirmation", "baseline")], [2, 2])
         self.assertTrue(set(types[-4:]) == {"confirmation", "baseline"})
         done = self.doetune("next", "tune")
-        self.assertEqual(done.stdout, f"The search has ended: {end}\n")
+        self.assertTrue(done.stdout.startswith(f"The search has ended: {end}\nCONFIRMED: 2 runs"), done.stdout)
+        self.assertEqual(self.json_of("next", "tune")["verdict"]["status"], "CONFIRMED")
         self.assertIn("Next: doetune report tune", done.stderr)
         self.assertIn("CONFIRMED", self.doetune("confirm", "tune").stdout)
         self.assertEqual(json.loads((self.directory / "tune/optimum.json").read_text())["settings"],
@@ -81,13 +82,27 @@ class NextAndTell(CliCase):
 
     def test_others_that_write_in_the_directory_are_waited_for(self):
         run = self.asked()[0]
-        for step in (lambda: self.make(run), lambda: self.asked("--budget", 30)):
+        for step in (lambda: self.make(run), lambda: self.asked("--budget", 30), self.asked):
             with open(self.directory / "tune/lock") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 release = threading.Timer(1, lambda: fcntl.flock(lock, fcntl.LOCK_UN))
                 release.start()
                 step()
                 release.join()
+
+    def test_first_runs_that_all_fail(self):
+        """Nobody is asked to make more of them, until one works or the study wants it."""
+        for run in self.asked("--batch", 3):
+            self.doetune("tell", "tune", "--run", run["run"], "--failed", "no such model")
+        done = self.doetune("next", "tune", expect=5)
+        self.assertIn("failed in the same way (no such model)", done.stdout)
+        self.assertIn("Next: doetune tell tune --run 1", done.stderr)
+        self.write("tune/study.yaml", (self.directory / "tune/study.yaml").read_text() + "run: {on_failure: continue}\n")
+        self.assertEqual(self.asked()[0]["run"], 4)
+        self.write("tune/study.yaml", (self.directory / "tune/study.yaml").read_text().replace("run: {on", "# {on"))
+        self.doetune("next", "tune", expect=5)
+        self.make({"run": 2, "settings": {"executors": 2, "batch": 4}})
+        self.assertEqual(self.json_of("next", "tune")["runs"][0]["run"], 4)
 
     def test_limits_given_while_it_is_confirmed(self):
         """A search that is over goes on with other limits, whenever these are given."""

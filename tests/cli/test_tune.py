@@ -325,7 +325,7 @@ confirm: {{runs: 1}}
     def test_settings_that_never_run(self):
         self.touch("cannot")
         done = self.doetune("tune", "tune.yaml", "--budget", 12, expect=5)
-        self.assertIn("10 runs were tried, and none has completed", done.stderr)
+        self.assertIn("12 runs were tried, and none has completed", done.stdout)  # none kept for a confirmation
         self.check_runs(12)
 
     def test_constant_responses(self):
@@ -427,7 +427,7 @@ confirm: {{runs: 1}}
 
     def test_small_budgets(self):
         done = self.doetune("tune", "tune.yaml", "--budget", 1, expect=5)
-        self.assertIn("Next: doetune augment tune", done.stderr)
+        self.assertIn("Next: doetune tune tune --budget", done.stderr)
         self.assertEqual(len(self.rows()), 1)
         self.doetune("tune", "tune", "--budget", 20)  # more may be given later
         self.check_runs(20)
@@ -454,8 +454,61 @@ confirm: {{runs: 1}}
 
     def test_a_budget_that_is_used_up(self):
         self.doetune("next", "tune.yaml")
-        self.assertIn("Next: doetune confirm tune", self.doetune("tune", "tune", "--budget", 5).stderr)
-        self.assertEqual(len(self.check_runs(6)), 6)  # the start, which was planned
+        for command in "tune", "next":
+            self.assertIn("design has 6 runs; expected at most the budget, 5",
+                          self.error_of(command, "tune", "--budget", 5, expect=3))
+        self.assertFalse((self.directory / "tune/results.csv").exists())
+        self.assertIn("Next: doetune confirm tune", self.doetune("tune", "tune", "--budget", 6).stderr)
+        self.assertEqual(len(self.check_runs(6)), 6)
+        self.assertIn("6 of 5 runs have been made", self.doetune("tune", "tune", "--budget", 5).stderr)
+
+    def test_what_is_kept_for_a_confirmation_seeks_something_to_confirm(self):
+        self.write("tune.yaml", STUDY.replace("high: 30", "high: 1"))  # no configuration meets it
+        done = self.doetune("tune", "tune.yaml", "--budget", 12, expect=6)
+        self.assertIn("The search ends: 12 of 12 runs have been made\n", done.stderr)
+        self.assertEqual({row["point_type"] for row in self.check_runs(12)}, {"space-filling", "proposed"})
+
+    def test_the_only_configuration_within_a_limit_is_the_worst_otherwise(self):
+        """Its value is the end of the goal's ramp, which nobody has stated: it is the optimum all the same."""
+        self.write("tune.yaml", STUDY.replace("high: 30", "high: 3"))
+        done = self.doetune("tune", "tune.yaml", "--budget", 16)
+        self.assertIn("CONFIRMED", done.stdout)
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(optimum["settings"], {"executors": 1, "batch": 1})
+        self.assertEqual([response["goal_met"] for response in optimum["responses"].values()], [True, True])
+
+    def test_values_without_a_logarithm(self):
+        """They cannot be compared: their configurations count as failed, are said, and are not proposed again."""
+        self.write_program("bench", """#!/bin/sh
+echo "{\\"throughput\\": $(( $1 > 5 ? 0 : 10 * $1 + $2 ))}"
+""")
+        self.write("tune.yaml", STUDY.replace("goal: maximize", "goal: maximize, transform: log")
+                   .replace("  latency: {unit: ms, goal: at_most, high: 30}\n", ""))
+        done = self.doetune("tune", "tune.yaml", "--budget", 30)
+        self.assertRegex(done.stderr, r"run \d+ counts as failed: throughput is 0, and `transform: log` needs positive")
+        proposed = Counter((row["executors"], row["batch"]) for row in self.rows() if row["point_type"] == "proposed")
+        zero = [row for row in self.rows() if row["throughput"] == "0"]
+        self.assertTrue(zero)
+        for row in zero:
+            self.assertLessEqual(proposed[row["executors"], row["batch"]], 1)
+        self.assertEqual(json.loads((self.directory / "tune/optimum.json").read_text())["settings"],
+                         {"executors": 5, "batch": 32})
+        report = self.doetune("report", "tune").stdout
+        self.assertIn("CONFIRMED", report)
+        # The journal keeps what was measured.
+        self.assertEqual({row["status"] for row in zero}, {"completed"})
+        self.assertNotIn("counts as failed", self.doetune("fit", "tune", "--transform", "none").stderr)
+
+    def test_runs_that_are_under_way_are_not_handed_out(self):
+        search = subprocess.Popen([str(DOETUNE), "tune", "tune.yaml", "--budget", "20"], cwd=self.directory,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "SLOW": "30"})
+        self.addCleanup(search.wait)
+        self.addCleanup(search.kill)
+        until = time.monotonic() + 60
+        while not (self.directory / "tune/runs/0001.1").exists():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+        self.assertIn(f"in use by another doetune (process {search.pid}", self.error_of("next", "tune", expect=4))
 
     def test_mistakes(self):
         for change, code, message in [

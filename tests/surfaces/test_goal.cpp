@@ -39,6 +39,21 @@ TEST_CASE("Limits are met or violated by a measured amount", "[surfaces][goal]")
   CHECK(goal.is_met(1e9));
 }
 
+TEST_CASE("The worst response misses a ramp whose end was stated, and no other",
+          "[surfaces][goal]") {
+  for (const GoalType type : {GoalType::kMaximize, GoalType::kMinimize, GoalType::kTarget}) {
+    Goal open{type}, stated{type, 10, 20};
+    stated.target = open.target = 15;
+    open.close(10, 20);
+    stated.close(0, 30);
+    const double worst = type == GoalType::kMinimize ? 20 : 10;
+    CHECK(open.desirability(worst) == 0);
+    CHECK(open.is_met(worst));
+    CHECK_FALSE(stated.is_met(worst));
+    CHECK(stated.is_met(15));
+  }
+}
+
 TEST_CASE("How far a ramp is missed or passed is measured in its width", "[surfaces][goal]") {
   Goal goal{GoalType::kMaximize, 10, 20};
   CHECK(goal.shortfall(5) == 0.5);
