@@ -41,17 +41,19 @@ TEST_CASE("Limits are met or violated by a measured amount", "[surfaces][goal]")
 
 TEST_CASE("The worst response misses a ramp whose end was stated, and no other",
           "[surfaces][goal]") {
-  for (const GoalType type : {GoalType::kMaximize, GoalType::kMinimize, GoalType::kTarget}) {
+  for (const auto& [type, worst] :
+       {std::pair(GoalType::kMaximize, 10.0), {GoalType::kMinimize, 20.0}}) {
     Goal open{type}, stated{type, 10, 20};
-    stated.target = open.target = 15;
     open.close(10, 20);
     stated.close(0, 30);
-    const double worst = type == GoalType::kMinimize ? 20 : 10;
     CHECK(open.desirability(worst) == 0);
     CHECK(open.is_met(worst));
     CHECK_FALSE(stated.is_met(worst));
     CHECK(stated.is_met(15));
   }
+  Goal target{GoalType::kTarget, 10, 20, 15};
+  target.close(0, 30);
+  CHECK_FALSE(target.is_met(10));
 }
 
 TEST_CASE("How far a ramp is missed or passed is measured in its width", "[surfaces][goal]") {
