@@ -10,6 +10,20 @@
 #include "tuning/search.h"
 
 namespace doetune::cli {
+namespace {
+
+/// With what was edited in the study file since, if that is newer.
+study::StudyDirectory continued(const std::filesystem::path& place,
+                                const std::filesystem::path& path, const study::Study& study) {
+  auto [directory, edited] = tuning::continue_search(place, study, study::is_newer(path, place));
+  if (!edited.empty()) {
+    print_message("Written to {}: {} of {}\n", (place / "study.yaml").string(),
+                  analysis::listed(edited), path.string());
+  }
+  return std::move(directory);
+}
+
+}  // namespace
 
 study::StudyDirectory search_directory(
     const Options& options, Executes by,
@@ -18,22 +32,21 @@ study::StudyDirectory search_directory(
   if (study::is_study_directory(path)) return study::open_directory(path);
   const std::filesystem::path place = options.text("output", path.stem().string());
   const study::Study study = study::load_study(path);
-  if (study::is_study_directory(place)) {
-    return study::when_free([&] {
-      const bool is_latest = study::is_newer(path, place);
-      auto [directory, edited] = tuning::continue_search(place, study, is_latest);
-      if (!edited.empty()) {
-        print_message("Written to {}: {} of {}\n", (place / "study.yaml").string(),
-                      analysis::listed(edited), path.string());
-      }
-      return std::move(directory);
-    });
-  }
-  const int budget = limits_given(options, study).budget;
-  if (check_options) check_options(study);
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  return tuning::create_search(place, study, budget, [&](const study::Plan& plan) {
-    if (by == Executes::kDoetune) check_program({place, study, plan, "", folder});
+  return study::when_free([&] {
+    if (study::is_study_directory(place)) return continued(place, path, study);
+    const int budget = limits_given(options, study).budget;
+    if (check_options) check_options(study);
+    try {
+      return tuning::create_search(place, study, budget, [&](const study::Plan& plan) {
+        if (by == Executes::kDoetune) check_program({place, study, plan, "", folder});
+      });
+    } catch (const study::DirectoryInUse&) {
+      throw;
+    } catch (const study::DirectoryError&) {
+      if (!study::is_study_directory(place)) throw;
+      return continued(place, path, study);  // another one was faster
+    }
   });
 }
 

@@ -90,6 +90,16 @@ class NextAndTell(CliCase):
                 step()
                 release.join()
 
+    def test_several_that_begin_at_once(self):
+        """One makes the directory, and all get the same run."""
+        answers = []
+        callers = [threading.Thread(target=lambda: answers.append(self.asked())) for _ in range(4)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        self.assertEqual(answers, answers[:1] * 4)
+
     def test_first_runs_that_all_fail(self):
         """Nobody is asked to make more of them, until one works or the study wants it."""
         for run in self.asked("--batch", 3):
