@@ -29,6 +29,9 @@ constexpr int kPatience = 5;
 
 constexpr double kNothing = 0.0005;  ///< a gain that would be shown as 0.0 %
 
+/// As long as no run completes and meets the limits, such a probability of it is a small gain.
+constexpr double kUnlikely = 0.05;
+
 std::map<int, study::RunRecord> records_of(const study::StudyDirectory& directory) {
   return study::final_records(study::read_journal(directory).records);
 }
@@ -276,9 +279,16 @@ std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch
     return ends(directory, "all completed runs have given the same " + unvaried);
   const std::vector<Proposal> proposed = proposals(directory, runs_now);
   if (proposed.empty()) return ends(directory, "every configuration has been tried");
-  const auto gain = proposed.front().gain;
-  const bool small = gain && *gain < limits_.tolerance;
-  if (!small || !proposed.front().untried) state_.small_gains = small ? state_.small_gains + 1 : 0;
+  const Proposal& best = proposed.front();
+  const auto gain = best.gain;
+  const bool is_unlikely = limits_.tolerance > 0 && best.completes * best.meets_limits < kUnlikely;
+  const bool small = gain ? *gain < limits_.tolerance : is_unlikely;
+  if (!small || !best.untried) state_.small_gains = small ? state_.small_gains + 1 : 0;
+  if (state_.small_gains >= kPatience && !gain) {
+    const bool works = analysis::any_completed(records_of(directory));
+    return ends(directory, works ? "no run meets the limits, and no other is likely to"
+                                 : "no run has completed, and no other is likely to");
+  }
   if (state_.small_gains >= kPatience) {
     const std::string little =
         *gain < kNothing ? "nothing" : fmt::format("only {:.1f} %", 100 * *gain);

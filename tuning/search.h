@@ -75,7 +75,8 @@ class Search {
 
   /// Appends the next runs to the plan, at most `batch`, and of at most `jobs` whole plots. Empty
   /// if the search ends: five times in a row a run was expected to gain less than the tolerance,
-  /// no goal has varied in the start and five runs more (unless the tolerance is 0), every
+  /// as often, as long as none did so, to complete and meet the limits with less than 5 %, no goal
+  /// has varied in the start and five runs more (both unless the tolerance is 0), every
   /// configuration has been tried, or no run, or, as runs take on average, no time, GPU time or
   /// energy is left but for the confirmation, as long as there is something to confirm. All runs of
   /// the plan must have been made. After a confirmation one such gain is enough, unless the runs

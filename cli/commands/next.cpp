@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "analysis/confirmation.h"
+#include "analysis/analysis.h"
 #include "analysis/reference_point.h"
 #include "analysis/verdict.h"
 #include "base/json_format.h"
@@ -35,16 +35,15 @@ std::optional<double> completes(const NextRun& next) {
 struct Next {
   const study::StudyDirectory& directory;
   NextRuns steps;
-  std::optional<analysis::Verdict> verdict;  ///< after the last run that confirms
+  std::optional<analysis::Verdict> verdict;  ///< once the search is over, unless for a front
 };
 
-/// What the confirmation runs show, once all have been made.
+/// What the search has found, once all runs have been made.
 std::optional<analysis::Verdict> verdict_of(const study::StudyDirectory& directory,
                                             const NextRuns& steps) {
   if (!steps.runs.empty() || steps.gave_up) return std::nullopt;
-  const analysis::Analysis analysis = analysis::analyse(directory);
-  if (!analysis::confirmation_of(analysis)) return std::nullopt;
-  return analysis::verdict(analysis);
+  if (study::read_search_state(directory.path).front) return std::nullopt;
+  return analysis::verdict(analysis::analyse(directory));
 }
 
 json::Format<Next> next_format(const std::vector<doe::Factor>& factors = {}) {

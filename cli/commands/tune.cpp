@@ -247,7 +247,8 @@ int tune_directory(const Arguments& arguments, const Options& options,
     if (confirmed && !has_new_runs && is_confirmed(directory)) return *confirmed;
     if (limits.front) return conclude_front(directory, options.json());
     const int confirmations = loop.search().confirmations(directory);
-    if (confirmations < 1) return conclude_unconfirmed(directory, options.json());
+    if (confirmations < 1 || !can_be_confirmed(directory))
+      return conclude_unconfirmed(directory, options.json());
     int more = 0;
     const auto confirm = [&](int runs) {
       return confirm_optimum(options, directory, runs, "tune", [&](int code) {

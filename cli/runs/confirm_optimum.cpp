@@ -270,6 +270,10 @@ int confirm_optimum(const Options& options, study::StudyDirectory& directory, in
   return conclude(directory, validated, options.json(), added, goes_on);
 }
 
+bool can_be_confirmed(const study::StudyDirectory& directory) {
+  return obstacle_to(analysis::analyse(directory)).code == kDone;
+}
+
 int conclude_unconfirmed(const study::StudyDirectory& directory, bool json) {
   const analysis::Analysis analysis = analysis::analyse(directory);
   study::write_file_atomically(directory.path / "optimum.json", reports::optimum_json(analysis));

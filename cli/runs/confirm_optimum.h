@@ -20,7 +20,11 @@ using GoesOn = std::function<bool(int code)>;
 int confirm_optimum(const Options& options, study::StudyDirectory& directory, int runs,
                     std::string_view command, const GoesOn& goes_on = {});
 
-/// The verdict without runs to confirm it, where a search has no means for them. Returns kDone.
+/// Whether there is an optimum, and it is predicted to meet the goals.
+bool can_be_confirmed(const study::StudyDirectory& directory);
+
+/// The verdict without further runs, where a search has no means for them or nothing to confirm.
+/// Returns the exit code of `confirm`; without confirmation runs, kDone if there is an optimum.
 int conclude_unconfirmed(const study::StudyDirectory& directory, bool json);
 
 }  // namespace doetune::cli

@@ -327,6 +327,11 @@ confirm: {{runs: 1}}
         done = self.doetune("tune", "tune.yaml", "--budget", 12, expect=5)
         self.assertIn("12 runs were tried, and none has completed", done.stdout)  # none kept for a confirmation
         self.check_runs(12)
+        done = self.doetune("tune", "tune", "--budget", 48, expect=5)
+        self.assertIn("The search ends: no run has completed, and no other is likely to\n", done.stderr)
+        self.assertLess(len(self.check_runs(48)), 24)
+        again = self.doetune("tune", "tune", "--tolerance", 0, expect=5)  # whoever wants them all gets them
+        self.assertIn("48 of 48 runs have been made", again.stderr)
 
     def test_constant_responses(self):
         self.touch("same")
@@ -467,6 +472,15 @@ confirm: {{runs: 1}}
         done = self.doetune("tune", "tune.yaml", "--budget", 12, expect=6)
         self.assertIn("The search ends: 12 of 12 runs have been made\n", done.stderr)
         self.assertEqual({row["point_type"] for row in self.check_runs(12)}, {"space-filling", "proposed"})
+
+    def test_goals_that_cannot_be_met(self):
+        """The search ends soon, with what comes nearest and a limit that can be met."""
+        self.write("tune.yaml", STUDY.replace("high: 30", "high: 1"))
+        done = self.doetune("tune", "tune.yaml", "--budget", 48, expect=6)
+        self.assertIn("The search ends: no run meets the limits, and no other is likely to\n", done.stderr)
+        self.assertLess(len(self.check_runs(48)), 24)
+        self.assertIn("INFEASIBLE", done.stdout)
+        self.assertIn('Next: doetune optimize tune --goal "latency=at_most:3', done.stderr)
 
     def test_the_only_configuration_within_a_limit_is_the_worst_otherwise(self):
         """Its value is the end of the goal's ramp, which nobody has stated: it is the optimum all the same."""
