@@ -11,6 +11,25 @@ bool has_failed(const study::RunRecord& record) {
   return failed && !record.same_as;
 }
 
+/// Those at settings that a run which confirms shares with another one.
+std::set<int> repeated_failures(const study::Plan& plan, const std::set<int>& failures) {
+  const auto run_of = [&](int run) -> const study::PlannedRun& {
+    return plan.runs[static_cast<std::size_t>(run - 1)];
+  };
+  std::map<std::vector<double>, int> failed;
+  std::set<std::vector<double>> confirmed;
+  for (const int run : failures) {
+    ++failed[run_of(run).settings];
+    if (run_of(run).validates()) confirmed.insert(run_of(run).settings);
+  }
+  std::set<int> repeated;
+  for (const int run : failures) {
+    const std::vector<double>& settings = run_of(run).settings;
+    if (failed[settings] > 1 && confirmed.contains(settings)) repeated.insert(run);
+  }
+  return repeated;
+}
+
 }  // namespace
 
 bool is_search(const study::Plan& plan) {
@@ -44,8 +63,8 @@ std::set<int> failures_that_count(const study::Plan& plan,
 
 std::set<int> infeasible_runs(const study::Plan& plan,
                               const std::map<int, study::RunRecord>& final_records) {
-  std::set<int> runs;
-  if (is_search(plan)) runs = failures_that_count(plan, final_records);
+  std::set<int> runs = failures_that_count(plan, final_records);
+  if (!is_search(plan)) runs = repeated_failures(plan, runs);
   for (const auto& [run, record] : final_records) {
     if (record.status == study::RunStatus::kInfeasible) runs.insert(run);
   }
@@ -55,10 +74,9 @@ std::set<int> infeasible_runs(const study::Plan& plan,
 bool has_been_infeasible(const study::Plan& plan,
                          const std::map<int, study::RunRecord>& final_records,
                          const std::vector<double>& settings) {
-  return std::any_of(final_records.begin(), final_records.end(), [&](const auto& entry) {
-    const auto& [run, record] = entry;
-    return record.status == study::RunStatus::kInfeasible &&
-           plan.runs[static_cast<std::size_t>(run - 1)].settings == settings;
+  const std::set<int> runs = infeasible_runs(plan, final_records);
+  return std::any_of(runs.begin(), runs.end(), [&](int run) {
+    return plan.runs[static_cast<std::size_t>(run - 1)].settings == settings;
   });
 }
 

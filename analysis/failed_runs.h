@@ -24,12 +24,13 @@ bool any_completed(const std::map<int, study::RunRecord>& final_records);
 std::set<int> failures_that_count(const study::Plan& plan,
                                   const std::map<int, study::RunRecord>& final_records);
 
-/// The runs whose configurations cannot run: those recorded as infeasible, and of a search the
-/// failures that count as such.
+/// The runs whose configurations cannot run: those recorded as infeasible, of a search the failures
+/// that count as such, and else those at settings where two or more failed, one that confirms among
+/// them, and none completed.
 std::set<int> infeasible_runs(const study::Plan& plan,
                               const std::map<int, study::RunRecord>& final_records);
 
-/// Whether a run with these settings was infeasible.
+/// Whether one of these is of these settings.
 bool has_been_infeasible(const study::Plan& plan,
                          const std::map<int, study::RunRecord>& final_records,
                          const std::vector<double>& settings);

@@ -16,6 +16,7 @@ namespace {
 constexpr double kRounding = 1e-6;  // of probabilities
 constexpr double kMinTail = 1e-6;   // that the surfaces are asked for
 constexpr int kMoreSearches = 4;
+constexpr double kAlike = 1.5;  // ratio of tails that are practically the same
 constexpr std::size_t kFewSettings = 20'000;
 
 /// What the limits lack of the confidence wanted.
@@ -90,6 +91,18 @@ void raise_confidences(surfaces::OptimumRequest& request) {
   }
 }
 
+/// Asks for little less than the surest settings promise, where these promise less than is wanted:
+/// of settings that are practically as sure, the goals decide.
+void relax_confidences(surfaces::OptimumRequest& request, const surfaces::OptimumRequest& wanted) {
+  const surfaces::Candidate surest = surfaces::best_candidate(request);
+  if (surest.violation > 0 || surest.doubt == 0) return;
+  for (const LimitConfidence& limit : limit_confidences(wanted, surest)) {
+    if (limit.is_reached()) continue;
+    double& confidence = response_of(request, limit.response).goal->confidence;
+    confidence = std::clamp(1 - kAlike * (1 - limit.probability), 0.0, confidence);
+  }
+}
+
 }  // namespace
 
 bool LimitConfidence::is_reached() const { return probability >= wanted - kRounding; }
@@ -128,7 +141,9 @@ std::optional<LimitConfidence> limit_confidence(const Analysis& analysis, const 
 }
 
 surfaces::Optimum find_confident_optimum(surfaces::OptimumRequest& request) {
+  const surfaces::OptimumRequest wanted = request;
   if (is_cheap(request)) raise_confidences(request);
+  relax_confidences(request, wanted);
   return surfaces::find_optimum(request);
 }
 

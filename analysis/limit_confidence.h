@@ -32,8 +32,9 @@ std::optional<LimitConfidence> limit_confidence(const Analysis& analysis,
 /// find_optimum asks the surfaces for the confidence of limits, and they know nothing of having
 /// chosen the settings. Where the posteriors promise less than was wanted, and there are few
 /// settings, this asks the surfaces for more in further searches, but for no more than needed and
-/// not at the price of a ramp out of reach. The confidences in `request` become those that the
-/// surfaces were asked for.
+/// not at the price of a ramp out of reach. Where no settings promise what was wanted, those count
+/// as equal that promise nearly as much as the surest, with a tail half as large again. The
+/// confidences in `request` become those that the surfaces were asked for.
 surfaces::Optimum find_confident_optimum(surfaces::OptimumRequest& request);
 
 }  // namespace doetune::analysis

@@ -40,6 +40,11 @@ bool is_searched(const Analysis& analysis) {
 NextStep more_runs(const Analysis& analysis, std::string reason) {
   if (!is_searched(analysis)) return augmented(analysis, std::move(reason));
   const study::SearchState search = recorded_search(*analysis.directory);
+  if (!search.end.empty() &&
+      analysis.directory->plan.runs.size() < static_cast<std::size_t>(search.budget))
+    return {"",
+            "make a new study, with wider ranges or more levels: this search has ended although "
+            "runs were left"};
   const int made = std::max(search.budget, static_cast<int>(analysis.directory->plan.runs.size()));
   const char* name = analysis.directory->study.has_program() ? "tune" : "next";
   return {fmt::format("{} --budget {}", command(analysis, name), made + runs_to_augment(analysis)),

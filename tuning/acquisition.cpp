@@ -87,9 +87,11 @@ void Acquisition::expect(Eigen::Index i, Eigen::Index draw, std::vector<double>&
 }
 
 std::optional<Incumbent> Acquisition::incumbent() const {
+  if (completes_.size() == 0) return std::nullopt;
+  const double enough = std::min(problem_.feasibility, completes_.maxCoeff());
   std::vector<Eigen::Index> allowed;
   for (Eigen::Index i = 0; i < meets_limits_.size(); ++i) {
-    if (meets_limits_[i] >= 0.5) allowed.push_back(i);
+    if (meets_limits_[i] >= 0.5 && completes_[i] >= enough) allowed.push_back(i);
   }
   if (allowed.empty()) return std::nullopt;
   Incumbent best{Eigen::RowVectorXd(draws())};

@@ -27,7 +27,9 @@ class Acquisition {
   const Eigen::VectorXd& completes() const { return completes_; }
   const Eigen::VectorXd& meets_limits() const { return meets_limits_; }
 
-  /// The best of these points; empty if none rather meets the limits than not.
+  /// The best of these points that may be recommended: which complete with the probability that is
+  /// asked for (or the highest there is), and rather meet the limits than not. Empty if there are
+  /// none. So a run that completed, but may not do so again, is repeated if it is better.
   std::optional<Incumbent> incumbent() const;
 
   /// A worth below this is one of nothing: it only orders points that are hopeless.

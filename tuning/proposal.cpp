@@ -89,13 +89,31 @@ void append(const std::vector<doe::Factor>& factors, const std::vector<Settings>
   }
 }
 
-/// Without what could not run.
-doe::Region open_region(const Problem& problem, const std::vector<Observation>& so_far) {
-  doe::Region region = problem.region;
-  for (const Observation& observation : so_far) {
-    if (!observation.completed) region = region.without(observation.settings);
+/// Whether settings are the same as others, or known to be harder (infeasible_when) and else the
+/// same.
+bool is_as_hard(const Settings& settings, const Settings& other,
+                const surfaces::InfeasibleDirections& infeasible_when) {
+  for (std::size_t f = 0; f < settings.size(); ++f) {
+    if (settings[f] == other[f]) continue;
+    if (f >= infeasible_when.size() || !infeasible_when[f]) return false;
+    const bool is_higher = settings[f] > other[f];
+    if (is_higher != (*infeasible_when[f] == doe::InfeasibleWhen::kHigher)) return false;
   }
-  return region;
+  return true;
+}
+
+/// Without what could not run, and what is known to be harder.
+doe::Region open_region(const Problem& problem, const std::vector<Observation>& so_far) {
+  std::vector<Settings> infeasible;
+  for (const Observation& observation : so_far) {
+    if (!observation.completed) infeasible.push_back(observation.settings);
+  }
+  if (infeasible.empty()) return problem.region;
+  const auto is_easier = [infeasible, when = problem.infeasible_when](const Settings& settings) {
+    return std::none_of(infeasible.begin(), infeasible.end(),
+                        [&](const Settings& other) { return is_as_hard(settings, other, when); });
+  };
+  return problem.region.where(is_easier, "settings that can run");
 }
 
 surfaces::SettingsSearch search_in(const doe::Region& region, const Problem& problem) {

@@ -357,6 +357,13 @@ int Search::confirmations(const study::StudyDirectory& directory) const {
   return std::max(static_cast<int>(runs), is_begun ? 1 : 0);
 }
 
+bool Search::has_means(const study::StudyDirectory& directory) const {
+  const auto all = resources(study::read_journal(directory).records, limits_);
+  return std::all_of(all.begin(), all.end(), [](const Resource& resource) {
+    return resource.runs_for(resource.left()) >= 1;
+  });
+}
+
 std::vector<NextRun> Search::ends(const study::StudyDirectory& directory, std::string reason) {
   state_.end = std::move(reason);
   state_.goes_on = false;

@@ -88,6 +88,9 @@ class Search {
   /// what is left of all of them pays for. At least one where a confirmation has been begun.
   int confirmations(const study::StudyDirectory& directory) const;
 
+  /// Whether the limits on time, GPU time and energy leave enough for another run.
+  bool has_means(const study::StudyDirectory& directory) const;
+
   /// Why the search ended, as a clause.
   const std::string& reason() const { return state_.end; }
 

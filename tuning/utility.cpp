@@ -8,6 +8,7 @@ namespace doetune::tuning {
 namespace {
 
 constexpr double kLowest = 0.01;
+constexpr double kOfRange = 0.1;  ///< of a best response near 0 no fraction is small
 
 using Range = std::pair<double, double>;
 
@@ -91,8 +92,8 @@ Utility::Line Utility::line() const {
 double Utility::relative(double improvement, double best) const {
   if (!is_single()) return improvement / std::max(best, kLowest);
   if (objectives_[goals_[0]].goal.type == doe::GoalType::kTarget) return improvement;
-  const double response = line().response(best);
-  return response == 0 ? improvement : improvement / std::abs(line().slope * response);
+  const double range = 1 / std::abs(line().slope);
+  return improvement * range / std::max(std::abs(line().response(best)), kOfRange * range);
 }
 
 std::optional<double> Utility::of(const Observation& observation) const {

@@ -25,6 +25,7 @@
 #include "runner/loop/run_study.h"
 #include "study/argument_template.h"
 #include "study/directory/journal.h"
+#include "study/directory/patience.h"
 #include "study/directory/results.h"
 #include "study/file/yaml.h"
 #include "tuning/search.h"
@@ -108,7 +109,7 @@ class SearchLoop {
         launcher_(make_launcher(options, directory)),
         problem_(tuning::problem_of(directory.study)),
         printer_(directory.study, runner::ProgressOutput::of(stderr)) {
-    if (!again) run_.again.clear();
+    if (!again || !search_.has_means(directory)) run_.again.clear();
   }
 
   /// Makes the runs that are planned, then those that are proposed.
@@ -289,6 +290,9 @@ int command_tune(const Command& command, const Arguments& arguments) {
   study::StudyDirectory directory = search_directory(
       options, Executes::kDoetune,
       [&](const study::Study& study) { batch_of(options, study, limits_of(options, study)); });
+  const auto hold =
+      study::when_free([&] { return std::make_unique<study::DirectoryHold>(directory.path); });
+  directory = study::open_directory(directory.path);  // others may have added runs
   try {
     // Mistakes in options are reported before the address of the report is printed.
     const tuning::SearchLimits limits =

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/confirmation.h"
+#include "analysis/fitted_runs.h"
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "base/json_format.h"
@@ -41,6 +42,12 @@ struct Obstacle {
 
 Obstacle obstacle_to(const analysis::Analysis& analysis) {
   const analysis::Verdict verdict = analysis::verdict(analysis);
+  if (const int missing = analysis::FittedRuns(analysis).missing; missing > 0) {
+    return {kRunsMissing,
+            fmt::format("there is no optimum to confirm yet: {} of the plan {} not been made",
+                        analysis::count_of(missing, "run"), missing == 1 ? "has" : "have"),
+            verdict.next_command};
+  }
   switch (verdict.status) {
     case analysis::Status::kPartial:
     case analysis::Status::kNoGoals:
@@ -166,6 +173,14 @@ int exit_code(const analysis::Analysis& analysis, const study::ValidatedSettings
   return incomplete || undecided ? kRunsMissing : kDone;
 }
 
+/// The settings that the verdict is about.
+void print_optimum_settings(const analysis::Analysis& analysis) {
+  if (!analysis.optimum) return;
+  const std::string settings =
+      analysis::settings_text(analysis.directory->study.factors, analysis.optimum->best.settings);
+  fmt::print("  {}\n", wrapped(settings, 2, kColumns));
+}
+
 /// Assesses the completed confirmation runs, and ends the command.
 int conclude(const study::StudyDirectory& directory, const study::ValidatedSettings& validated,
              bool json, int added, const GoesOn& goes_on = {}) {
@@ -259,7 +274,8 @@ int confirm_optimum(const Options& options, study::StudyDirectory& directory, in
     return kDone;
   }
   if (added > 0) study::extend_directory(directory, std::move(plan));
-  say_what_is_run(directory, validated, study::validation_runs(directory.plan, validated));
+  if (!planned.empty())
+    say_what_is_run(directory, validated, study::validation_runs(directory.plan, validated));
   runner::ProgressPrinter printer(directory.study, runner::ProgressOutput::of(stderr));
   runner::SignalInterrupts interrupts;
   const bool runs_left =
@@ -282,6 +298,7 @@ int conclude_unconfirmed(const study::StudyDirectory& directory, bool json) {
     print_json({analysis, verdict, 0});
   } else {
     print_verdict(verdict);
+    print_optimum_settings(analysis);
     print_preference(analysis);
   }
   if (const Obstacle obstacle = obstacle_to(analysis); obstacle.code != kDone) {

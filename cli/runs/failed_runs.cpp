@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/format.h"
+#include "analysis/search_story.h"
 #include "base/bounded_file.h"
 #include "cli/terminal/terminal.h"
 #include "runner/processes/output_text.h"
@@ -52,13 +53,19 @@ std::string failures_text(const study::StudyDirectory& directory,
 
 std::string command_after_runs(const study::StudyDirectory& directory,
                                const runner::RunCounts& counts, int missing) {
+  const study::SearchState search = analysis::recorded_search(directory);
+  const bool is_searched = search != study::SearchState();
+  const bool is_under_way = missing > 0 || (is_searched && search.end.empty());
   const bool in_vain = counts.completed == 0 && counts.unsuccessful() + counts.infeasible > 0;
-  return fmt::format("doetune {} {}",
-                     !directory.study.has_program() ? missing > 0 ? "next" : "report"
-                     : in_vain                      ? "check"
-                     : missing > 0                  ? "run"
-                                                    : "report",
-                     directory.path.string());
+  const char* name = "report";
+  if (!directory.study.has_program()) {
+    if (is_under_way) name = "next";
+  } else if (in_vain) {
+    name = "check";
+  } else if (is_under_way) {
+    name = is_searched ? "tune" : "run";
+  }
+  return fmt::format("doetune {} {}", name, directory.path.string());
 }
 
 }  // namespace doetune::cli

@@ -45,9 +45,10 @@ def tune(function, study, *, directory=None, budget=None, tolerance=None, say=pr
     `budget` is the total number of runs, including confirmation runs (default: 10 per factor plus 10). The search
     ends earlier if another run is expected to gain less than `tolerance`, as a fraction of the best (default:
     0.01), five times in a row. With a `directory` the same call goes on after an interruption, and makes failed
-    runs again; otherwise the study is kept in a temporary one, which stays if the search is interrupted. Returns
-    the study's optimum.
+    runs again; otherwise the study is kept in a temporary one, which stays if the search is interrupted. `say`
+    takes a line about each run; None: nobody does. Returns the study's optimum.
     """
+    say = say or (lambda text: None)
     temporary = tempfile.mkdtemp(prefix="doetune-") if directory is None else None
     try:
         found = search(study, directory or pathlib.Path(temporary) / "study", budget, tolerance)

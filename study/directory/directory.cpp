@@ -364,36 +364,64 @@ std::optional<std::string> lock_owner(const fs::path& directory) {
   return owner.empty() ? "owner unknown" : owner;
 }
 
-DirectoryLock::DirectoryLock(const fs::path& directory)
+struct DirectoryLock::Held {
+  explicit Held(const fs::path& of);
+  void take_file();
 
-    : path_(fs::absolute(directory)),
-      directory_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  fs::path path;
+  FileDescriptor directory;
+  FileDescriptor file = {};
+};
+
+DirectoryLock::Held::Held(const fs::path& of)
+    : path(fs::absolute(of)), directory(open(of.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   // On a file system that cannot lock directories, only the lock file protects this one.
-  if (flock(directory_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    fail_in_use(directory);
+  if (flock(directory.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    fail_in_use(path);
   }
   take_file();
 }
 
-void DirectoryLock::take_file() {
-  const fs::path file = path_ / "lock";
-  file_ = FileDescriptor(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!file_) fail_at_path(file, fmt::format("cannot be opened: {}", std::strerror(errno)));
-  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) fail_in_use(path_);
+void DirectoryLock::Held::take_file() {
+  const fs::path name = path / "lock";
+  file = FileDescriptor(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!file) fail_at_path(name, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) fail_in_use(path);
   const std::string owner = fmt::format("process {} on {}\n", getpid(), host_name());
-  if (ftruncate(file_.get(), 0) != 0 ||
-      pwrite(file_.get(), owner.data(), owner.size(), 0) != static_cast<ssize_t>(owner.size())) {
-    fail_at_path(file, fmt::format("cannot be written: {}", std::strerror(errno)));
+  if (ftruncate(file.get(), 0) != 0 ||
+      pwrite(file.get(), owner.data(), owner.size(), 0) != static_cast<ssize_t>(owner.size())) {
+    fail_at_path(name, fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+}
+
+namespace {
+
+/// The lock of a DirectoryHold.
+thread_local const DirectoryLock* held_by_thread = nullptr;
+
+}  // namespace
+
+DirectoryLock::DirectoryLock(const fs::path& directory) {
+  if (held_by_thread != nullptr && held_by_thread->held_->path == fs::absolute(directory)) {
+    held_ = held_by_thread->held_;
+  } else {
+    held_ = std::make_shared<Held>(directory);
   }
 }
 
 void DirectoryLock::check() {
-  if (!still_names(path_, directory_.get())) {
-    fail_at_path(path_,
+  if (!still_names(held_->path, held_->directory.get())) {
+    fail_at_path(held_->path,
                  "was moved or deleted while its runs were made; `doetune run DIR` continues them, "
                  "DIR being its new path");
   }
-  if (!still_names(path_ / "lock", file_.get())) take_file();
+  if (!still_names(held_->path / "lock", held_->file.get())) held_->take_file();
 }
+
+DirectoryHold::DirectoryHold(const fs::path& directory) : lock_(directory) {
+  held_by_thread = &lock_;
+}
+
+DirectoryHold::~DirectoryHold() { held_by_thread = nullptr; }
 
 }  // namespace doetune::study

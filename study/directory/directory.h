@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,7 +75,8 @@ std::optional<std::string> lock_owner(const std::filesystem::path& directory);
 /// too, on this machine only, in case somebody deletes the file.
 class DirectoryLock {
  public:
-  /// Throws DirectoryInUse naming the process and host that hold the lock.
+  /// Shares the lock of the thread's DirectoryHold. Throws DirectoryInUse naming the process and
+  /// host that hold the lock.
   explicit DirectoryLock(const std::filesystem::path& directory);
 
   /// Throws DirectoryError if the directory was moved or deleted meanwhile, or if another doetune
@@ -82,11 +84,23 @@ class DirectoryLock {
   void check();
 
  private:
-  void take_file();
+  friend class DirectoryHold;
+  struct Held;
+  std::shared_ptr<Held> held_;
+};
 
-  std::filesystem::path path_;
-  FileDescriptor directory_;
-  FileDescriptor file_;
+/// Holds the lock for several steps of the calling thread that lock the directory themselves: what
+/// one of them plans, the next one executes, and nobody else. One at a time.
+class DirectoryHold {
+ public:
+  /// Throws like DirectoryLock.
+  explicit DirectoryHold(const std::filesystem::path& directory);
+  ~DirectoryHold();
+  DirectoryHold(const DirectoryHold&) = delete;
+  DirectoryHold& operator=(const DirectoryHold&) = delete;
+
+ private:
+  DirectoryLock lock_;
 };
 
 }  // namespace doetune::study

@@ -52,6 +52,49 @@ class Confirm(CliCase):
         self.doetune("run", "tune")
         return len(self.rows("plan.csv"))
 
+    def test_an_optimum_where_every_run_fails(self):
+        """Once the runs that confirm it have failed as well, it is not proposed again."""
+        self.write_program("bench", """#!/usr/bin/env python3
+import json, random, sys
+a, b, run = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
+if (a, b) == (1, 1):
+    sys.exit("boom")
+print(json.dumps({"y": 10 * a + 5 * b + random.Random(run).gauss(0, 0.1), "cost": 1}))
+""")
+        self.doetune("plan", "tune.yaml")
+        self.doetune("run", "tune", expect=5)
+        self.doetune("optimize", "tune")
+        optimum = self.directory / "tune/optimum.json"
+        self.assertEqual(json.loads(optimum.read_text())["settings"], {"a": 1, "b": 1})
+        failed = self.doetune("confirm", "tune", expect=8)
+        self.assertIn("NOT CONFIRMED: this configuration cannot run: a = 1, b = 1", failed.stderr)
+        self.doetune("optimize", "tune")
+        self.assertNotEqual(json.loads(optimum.read_text())["settings"], {"a": 1, "b": 1})
+        self.assertIn("CONFIRMED", self.doetune("confirm", "tune").stdout)
+
+    def test_a_confidence_that_cannot_be_reached(self):
+        """Of settings that are practically as sure as any, the goal decides: (2, 8), not (5, 5) in the middle."""
+        self.write_program("bench", """#!/usr/bin/env python3
+import json, random, sys
+x, z, run = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
+error = random.Random(7920 + 31 * run)
+print(json.dumps({"y": 60 - (x - 2) ** 2 - (z - 8) ** 2 + error.gauss(0, 0.5), "l": x + z + error.gauss(0, 0.3)}))
+""")
+        for confidence in 0.9, 0.99, 0.999:
+            with self.subTest(confidence):
+                name = f"of-{confidence}"
+                self.write("tune.yaml", f"""command: [./bench, "{{x}}", "{{z}}", "{{run}}"]
+factors: {{x: {{low: 0, high: 10, type: integer}}, z: {{low: 0, high: 10, type: integer}}}}
+design: {{type: fccd, center_runs: 6}}
+responses: {{y: {{goal: maximize}}, l: {{goal: within, low: 9.5, high: 10.5, confidence: {confidence}}}}}
+run: {{telemetry: 0}}
+""")
+                self.doetune("plan", "tune.yaml", "-o", name)
+                self.doetune("run", name)
+                self.doetune("optimize", name)
+                optimum = json.loads((self.directory / name / "optimum.json").read_text())
+                self.assertEqual(optimum["settings"], {"x": 2, "z": 8})
+
     def test_a_true_prediction_is_confirmed(self):
         planned = self.measured_study()
         self.assertIn("Next: doetune confirm tune", self.doetune("optimize", "tune").stderr)

@@ -275,6 +275,107 @@ confirm: {runs: 3}
         self.assertIn("CONFIRMED", done.stdout)
         self.assertNotIn("baseline", {row["point_type"] for row in self.rows()})
 
+    def test_a_baseline_that_always_fails_is_not_confirmed(self):
+        self.write_program("bench", BENCH.replace("error = ", 'executors == 1 and sys.exit("no workers")\nerror = '))
+        done = self.doetune("tune", "tune.yaml", "--budget", 20)
+        self.assertIn("The baseline is not run: it was infeasible", done.stderr)
+        self.assertIn("CONFIRMED", done.stdout)
+
+    def test_the_best_lies_beside_what_cannot_run(self):
+        """What completed once, and may not do so again, is repeated rather than given up for something safe."""
+        self.write_program("bench", """#!/usr/bin/env python3
+import json, random, sys
+a, b, run = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
+if a < 4:
+    sys.exit(77)
+print(json.dumps({"y": 100 / (a * b) + random.Random(run).gauss(0, 0.1)}))
+""")
+        for seed in 1, 2:
+            self.write("tune.yaml", f"""seed: {seed}
+command: [./bench, "{{a}}", "{{b}}", "{{run}}"]
+factors: {{a: {{low: 1, high: 10, baseline: 1}}, b: {{levels: [1, 2, 4, 8], baseline: 8}}}}
+responses: {{y: {{goal: maximize}}}}
+run: {{telemetry: 0}}
+""")
+            done = self.doetune("tune", "tune.yaml", "--budget", 24, "-o", f"of-{seed}")
+            self.assertIn("CONFIRMED", done.stdout)
+            settings = json.loads((self.directory / f"of-{seed}/optimum.json").read_text())["settings"]
+            self.assertEqual(settings["b"], 1)
+            self.assertLess(settings["a"], 4.5)
+
+    def test_what_is_known_to_be_harder_is_not_tried(self):
+        self.write_program("bench", """#!/usr/bin/env python3
+import json, sys
+batch, width = int(sys.argv[1]), {"s": 1, "m": 2, "l": 4}[sys.argv[2]]
+if batch * width > 256:
+    sys.exit(77)
+print(json.dumps({"tokens": batch ** 0.7 * width ** 0.3}))
+""")
+        self.write("tune.yaml", """seed: 3
+command: [./bench, "{batch}", "{kernel}"]
+factors:
+  batch: {low: 1, high: 1024, type: integer, scale: log2}
+  kernel: {levels: [s, m, l]}
+infeasible_when: {batch: higher}
+responses: {tokens: {goal: maximize}}
+run: {telemetry: 0}
+""")
+        self.doetune("tune", "tune.yaml", "--budget", 30)
+        lowest = {}
+        for row in self.rows():
+            batch, limit = int(row["batch"]), lowest.get(row["kernel"], 1e9)
+            if row["point_type"] == "proposed":
+                self.assertLess(batch, limit, self.rows())
+            if row["status"] == "infeasible":
+                lowest[row["kernel"]] = min(batch, limit)
+        self.assertTrue(lowest)
+
+    def test_a_best_value_near_0(self):
+        """Of such a best no gain is a small fraction: the range of what was measured counts."""
+        self.write_program("bench", """#!/usr/bin/env python3
+import json, sys
+print(json.dumps({"loss": (float(sys.argv[1]) - 3) ** 2 + (float(sys.argv[2]) - 1) ** 2}))
+""")
+        self.write("tune.yaml", """command: [./bench, "{x}", "{w}"]
+factors: {x: {low: 0, high: 6, step: 0.5}, w: {low: 0, high: 3, step: 0.5}}
+responses: {loss: {goal: minimize}}
+run: {telemetry: 0}
+""")
+        done = self.doetune("tune", "tune.yaml", "--budget", 40)
+        self.assertIn("The search ends: another run is expected to gain", done.stderr)
+        self.assertLess(len(self.rows()), 36)
+        self.assertEqual(json.loads((self.directory / "tune/optimum.json").read_text())["settings"], {"x": 3, "w": 1})
+        for gain in re.findall(r"expected gain ([\d.]+) %", done.stderr):
+            self.assertLess(float(gain), 1000)
+
+    def test_others_that_ask_meanwhile_do_not_end_the_search(self):
+        search = subprocess.Popen([str(DOETUNE), "tune", "tune.yaml", "--budget", "14"], cwd=self.directory,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "SLOW": "0.1"})
+        self.addCleanup(search.wait)
+        self.addCleanup(search.kill)
+        until = time.monotonic() + 60
+        while not (self.directory / "tune/runs/0001.1").exists():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+        while search.poll() is None:
+            asked = subprocess.Popen([str(DOETUNE), "next", "tune"], cwd=self.directory, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
+            time.sleep(0.2)
+            asked.kill()
+            asked.wait()
+        self.assertEqual(search.returncode, 0, search.communicate()[1])
+        self.check_runs(14)
+
+    def test_what_comes_next_is_the_search(self):
+        self.write("tune.yaml", STUDY + "design: {type: space-filling, runs: 8}\n")
+        self.doetune("next", "tune.yaml", "--budget", 20)
+        self.assertIn("Next: doetune tune tune", self.doetune("status", "tune").stderr)
+        self.doetune("run", "tune")  # the start; the search has not ended
+        self.assertIn("Next: doetune tune tune", self.doetune("status", "tune").stderr)
+        self.doetune("tune", "tune")
+        self.assertIn("Next: doetune report tune", self.doetune("status", "tune").stderr)
+
     def test_ctrl_c_ends_the_search_after_the_run(self):
         for runs in (2, 8):  # of the start, and after it, when no other run is planned
             search = subprocess.Popen([str(DOETUNE), "tune", "tune.yaml", "--budget", "24", "-o", f"after-{runs}"],
@@ -434,6 +535,8 @@ confirm: {{runs: 1}}
         done = self.doetune("tune", "tune.yaml", "--budget", 1, expect=5)
         self.assertIn("Next: doetune tune tune --budget", done.stderr)
         self.assertEqual(len(self.rows()), 1)
+        unconfirmed = self.doetune("tune", "tune", "--budget", 7)
+        self.assertRegex(unconfirmed.stdout, r"(?s)UNCONFIRMED: .*\n  executors = \d, batch = \d+\n")
         self.doetune("tune", "tune", "--budget", 20)  # more may be given later
         self.check_runs(20)
 
