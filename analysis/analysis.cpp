@@ -10,6 +10,7 @@
 #include "analysis/blocks.h"
 #include "analysis/failed_runs.h"
 #include "analysis/fit_response.h"
+#include "analysis/format.h"
 #include "analysis/limit_confidence.h"
 #include "analysis/study_tests.h"
 #include "base/parallel.h"
@@ -122,9 +123,16 @@ ResponseRuns runs_of(const Analysis& analysis, const study::Response& response,
 
 /// Runs that completed, and whose values are of no use.
 void warn_of_unusable(const std::map<int, study::RunRecord>& recorded, Analysis& analysis) {
+  std::map<std::string, std::vector<int>> runs_of;  // by reason
   for (const auto& [run, record] : analysis.records) {
-    if (record.status == recorded.at(run).status) continue;
-    analysis.warnings.push_back(fmt::format("run {} counts as failed: {}", run, record.reason));
+    if (record.status != recorded.at(run).status) runs_of[record.reason].push_back(run);
+  }
+  for (const auto& [reason, runs] : runs_of) {
+    const bool is_one = runs.size() == 1;
+    analysis.warnings.push_back(
+        fmt::format("{} {} as failed: {}; with another transform in {} {} would count",
+                    runs_text(runs), is_one ? "counts" : "count", reason,
+                    (analysis.directory->path / "study.yaml").string(), is_one ? "it" : "they"));
   }
 }
 

@@ -32,11 +32,11 @@ constexpr std::size_t kMaxCandidates = 10'000;
 
 /// The next `batch` runs, to be made at the same time, all of them different: each as if the ones
 /// before it, and those `under_way`, had measured what is expected of them. Settings that could not
-/// run are not proposed again. Empty if the region has no other settings, and where no models can
-/// be fitted once all have been run.
+/// run are not proposed again, nor those that are known to be harder (infeasible_when). Empty if
+/// the region has no other settings, and where no models can be fitted once all have been run.
 ///
 /// The acquisition function: with u the utility (see Utility) and x* the settings whose mean is
-/// best of those that were run, a run at x is worth
+/// best of those that were run and may be recommended (Acquisition::incumbent), a run at x is worth
 ///
 ///   E[max(0, u(m(x) + d(x) Z) - u(m(x*)))] P(completes at x) P(the means at x meet the limits)
 ///

@@ -165,9 +165,9 @@ void print_replayed(const std::vector<StrategyResult>& results, int searches) {
              table.str());
   for (const StrategyResult& result : results) {
     const auto runs = median_runs_to_best(result.replayed);
-    fmt::print(
-        "{}: within 2 % of the best {}\n", doe::word_of(result.strategy),
-        runs ? fmt::format("after {} runs (median)", *runs) : "in fewer than half of the searches");
+    fmt::print("{}: ran one within 2 % of the best {}\n", doe::word_of(result.strategy),
+               runs ? fmt::format("within {} runs (median)", *runs)
+                    : "in fewer than half of the searches");
   }
 }
 

@@ -46,8 +46,9 @@ std::optional<std::string> beyond_transforms(const Study& study, const RunRecord
     const auto value = record.responses.find(response.name);
     if (!response.goal || value == record.responses.end()) continue;
     if (doe::has_value(response.transform, value->second)) continue;
-    return fmt::format("{} is {:g}, and `transform: {}` needs {}", response.name, value->second,
-                       doe::word_of(response.transform), doe::domain_of(response.transform));
+    return fmt::format("{} has a value that `transform: {}` does not take, which needs {}",
+                       response.name, doe::word_of(response.transform),
+                       doe::domain_of(response.transform));
   }
   return std::nullopt;
 }

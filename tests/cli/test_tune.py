@@ -602,7 +602,7 @@ echo "{\\"throughput\\": $(( $1 > 5 ? 0 : 10 * $1 + $2 ))}"
         self.write("tune.yaml", STUDY.replace("goal: maximize", "goal: maximize, transform: log")
                    .replace("  latency: {unit: ms, goal: at_most, high: 30}\n", ""))
         done = self.doetune("tune", "tune.yaml", "--budget", 30)
-        self.assertRegex(done.stderr, r"run \d+ counts as failed: throughput is 0, and `transform: log` needs positive")
+        self.assertRegex(done.stderr, r"run \d+ counts as failed: throughput has a value that `transform: log` does not take")
         proposed = Counter((row["executors"], row["batch"]) for row in self.rows() if row["point_type"] == "proposed")
         zero = [row for row in self.rows() if row["throughput"] == "0"]
         self.assertTrue(zero)

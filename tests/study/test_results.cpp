@@ -52,6 +52,30 @@ TEST_CASE("A derived response may use measured and derived responses and factors
   CHECK(responses.at("energy_of_batch") == 4.0);
 }
 
+TEST_CASE("A value that the transform of a goal does not take makes a completed run a failed one",
+          "[study][results]") {
+  StudyDirectory directory;
+  directory.study = study_with_formulas();
+  directory.plan.runs = {planned(1, {12, 0}), planned(2, {12, 0}), planned(3, {12, 0})};
+  Response& power = directory.study.responses[1];
+  power.transform = doe::TransformType::kLog;
+  std::map<int, RunRecord> records;
+  for (const auto& [run, watts] : {std::pair(1, 300.0), {2, 0.0}, {3, -1.0}}) {
+    records[run].run = run;
+    records[run].status = RunStatus::kCompleted;
+    records[run].responses = {{"throughput", 900.0}, {"power", watts}};
+  }
+  const auto status_of = [&](int run) { return usable_records(directory, records).at(run).status; };
+  CHECK(status_of(2) == RunStatus::kCompleted);  // without a goal only its own fit is concerned
+  power.goal = doe::GoalType::kMinimize;
+  CHECK(status_of(1) == RunStatus::kCompleted);
+  CHECK(status_of(2) == RunStatus::kFailed);
+  CHECK(status_of(3) == RunStatus::kFailed);
+  CHECK(usable_records(directory, records).at(2).reason ==
+        "power has a value that `transform: log` does not take, which needs positive responses");
+  CHECK(with_derived_responses(directory, records).at(2).status == RunStatus::kCompleted);
+}
+
 TEST_CASE("A derived response without a finite value is left out, with those that use it",
           "[study][results]") {
   const Study study = study_with_formulas();
