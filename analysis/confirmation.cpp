@@ -139,14 +139,14 @@ std::optional<Confirmation::Doubt> doubt_of(const Analysis& analysis,
     return Doubt::kFewRuns;
   }
   const std::vector<ConfirmedResponse>& responses = confirmation.responses;
-  if (confirmation.is_baseline || std::any_of(responses.begin(), responses.end(), shows_gain)) {
-    return std::nullopt;
-  }
+  const bool gains = std::any_of(responses.begin(), responses.end(), shows_gain);
+  if (gains && !confirmation.is_baseline) return std::nullopt;
   std::optional<Doubt> doubt;
   for (const ConfirmedResponse& response : responses) {
     if (!response.goal || response.goal->is_limit()) continue;
-    if (response.gain_shown == GainShown::kOpen) return Doubt::kGain;
-    if (!response.gain_shown && response.allows_anything) doubt = Doubt::kRange;
+    const bool compared = response.gain_shown && !confirmation.is_baseline;
+    if (compared && response.gain_shown == GainShown::kOpen) return Doubt::kGain;
+    if (!compared && response.allows_anything) doubt = Doubt::kRange;
   }
   return doubt;
 }
@@ -192,7 +192,7 @@ void count_runs(const Analysis& analysis, Confirmation& confirmation) {
 
 }  // namespace
 
-bool Confirmation::system_changed() const {
+bool Confirmation::baseline_disagrees() const {
   return std::any_of(responses.begin(), responses.end(), [](const ConfirmedResponse& response) {
     return response.goal && !response.baseline_agrees.value_or(true);
   });

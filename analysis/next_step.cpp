@@ -148,9 +148,11 @@ NextStep next_of_inconclusive(const Analysis& analysis, const Confirmation& conf
 }
 
 NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
-  if (confirmation.system_changed()) {
+  if (confirmation.baseline_disagrees()) {
     return {command(analysis, "status"),
-            "shows flags, drift and conditions; make a new plan once the system is steady"};
+            "shows flags, drift and conditions. If they show a change, make a new plan once the "
+            "system is steady; otherwise the surface is wrong, and `" +
+                more_runs(analysis, "").command + "` adds runs"};
   }
   return more_runs(analysis, "adds runs and fits the surfaces again; or try another --surface");
 }
