@@ -12,6 +12,7 @@
 #include "analysis/fit_response.h"
 #include "analysis/limit_confidence.h"
 #include "analysis/study_tests.h"
+#include "analysis/today.h"
 #include "base/parallel.h"
 #include "study/directory/journal.h"
 #include "study/directory/original_file.h"
@@ -414,6 +415,7 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
     choose(request, analysis);
     analysis.optimum->at_bound = surfaces::improving_ends(request, *analysis.optimum);
     analysis.details = details_of(request, wanted, *analysis.optimum, ranges, options.limits);
+    if (baseline_cannot_run(analysis)) analysis.details->gains.clear();
     if (analysis.details->indifferent) analysis.optimum->at_bound.clear();
   } catch (const std::invalid_argument& error) {
     if (analysis.optimum_problem.empty()) analysis.optimum_problem = error.what();

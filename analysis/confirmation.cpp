@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/failed_runs.h"
 #include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
 #include "analysis/today.h"
@@ -19,17 +18,6 @@ constexpr double kLevel = 0.95;
 
 /// Level of each of k intervals with joint level kLevel (Bonferroni).
 double each_of(int k) { return 1 - (1 - kLevel) / std::max(k, 1); }
-
-bool cannot_run(const Analysis& analysis, const std::vector<double>& settings) {
-  const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
-  const bool any_completed =
-      std::any_of(analysis.records.begin(), analysis.records.end(), [&](const auto& entry) {
-        return entry.second.status == study::RunStatus::kCompleted &&
-               runs[static_cast<std::size_t>(entry.first - 1)].settings == settings;
-      });
-  return !any_completed &&
-         has_been_infeasible(analysis.directory->plan, analysis.records, settings);
-}
 
 int with_goal(const Analysis& analysis, bool ramps_only) {
   return static_cast<int>(
@@ -200,7 +188,7 @@ bool Confirmation::baseline_disagrees() const {
 
 study::ValidatedSettings validated_settings(const Analysis& analysis) {
   auto baseline = surfaces::baseline_of(factors_of(analysis));
-  if (baseline && cannot_run(analysis, *baseline)) baseline.reset();
+  if (baseline_cannot_run(analysis)) baseline.reset();
   return {analysis.optimum->best.settings, std::move(baseline)};
 }
 

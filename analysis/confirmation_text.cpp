@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kManifold = 3;        // larger ratios are shown as factors, not in percent
 constexpr std::size_t kMaxListed = 3;  // maximum number of responses in a headline
+constexpr double kTwoDecimals = 0.1;   // a resolution: percents have two decimals at most
 constexpr double kOneDigit = 10;       // times a resolution: number_to keeps one digit, not two
 
 std::string signed_to(double x, double resolution) {
@@ -24,7 +25,9 @@ std::string signed_to(double x, double resolution) {
 std::string percent_text(double ratio, const std::optional<surfaces::Interval>& interval) {
   const auto change = [](double r) { return 100 * (r - 1); };
   if (!interval) return signed_to(change(ratio), kOneDigit) + " %";
-  const double digit = kOneDigit * (change(interval->high) - change(interval->low)) / 2;
+  const double least = std::min(kTwoDecimals, std::abs(change(ratio)));
+  const double half = (change(interval->high) - change(interval->low)) / 2;
+  const double digit = std::max(kOneDigit * half, least);
   return fmt::format("{} % (95 % {} to {} %)", signed_to(change(ratio), digit),
                      signed_to(change(interval->low), digit),
                      signed_to(change(interval->high), digit));

@@ -8,6 +8,7 @@
 #include "analysis/best_run.h"
 #include "analysis/confirmation.h"
 #include "analysis/design_quality.h"
+#include "analysis/today.h"
 #include "analysis/verdict.h"
 #include "base/random.h"
 #include "reports/json/analysis_json.h"
@@ -302,6 +303,19 @@ TEST_CASE("A target out of reach is said to be missed", "[reports][confirmation]
   CHECK_THAT(first_caution("90"), !Contains("target"));
 }
 
+TEST_CASE("There is no gain over a baseline that cannot run", "[reports][confirmation]") {
+  Case study;
+  CHECK_FALSE(study.analysis.details->gains.empty());
+  for (auto& [run, record] : study.analysis.records) {
+    const auto& planned = study.directory.plan.runs[static_cast<std::size_t>(run - 1)];
+    if (planned.settings == std::vector<double>{-1, -1})
+      record.status = study::RunStatus::kInfeasible;
+  }
+  CHECK(analysis::baseline_cannot_run(study.analysis));
+  const std::string html = reports::report_html(study.analysis);
+  CHECK_THAT(html, Contains("The baseline cannot run") && !Contains("Relative to the baseline, "));
+}
+
 TEST_CASE("Too few completed confirmation runs are inconclusive", "[reports][confirmation]") {
   Case study;
   study.plan(5);
@@ -405,6 +419,8 @@ TEST_CASE("Gains read as people say them", "[reports][confirmation]") {
         "4.21 times (95 % 3.93 to 4.52)");
   CHECK(gain_text({"y", -5, Interval{-6.1, -3.9}, {}, {}}, "s") == "-5.0 s (95 % -6.1 to -3.9)");
   CHECK(gain_text({"y", 5, {}, 1.5, {}}, "s") == "+50 %");
+  CHECK(gain_text({"y", 5, {}, 2.996, Interval{2.99599996, 2.99600004}}, "s") ==
+        "+199.60 % (95 % +199.60 to +199.60 %)");
   CHECK(gain_text({"y", 0.5, {}, {}, {}}, "") == "+0.5");
 }
 
