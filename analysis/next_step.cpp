@@ -105,9 +105,10 @@ NextStep next_of_unconfirmed(const Analysis& analysis,
   if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
     return augmented(analysis, "adds runs, from which the error of the surfaces is estimated");
   }
-  const bool other_model =
-      std::any_of(analysis.responses.begin(), analysis.responses.end(),
-                  [](const ResponseAnalysis& response) { return response.fallback.has_value(); });
+  // Without any polynomial a level never ran, and more runs would not help.
+  const bool other_model = std::any_of(
+      analysis.responses.begin(), analysis.responses.end(),
+      [](const ResponseAnalysis& response) { return response.fallback && response.fit; });
   if (other_model && !confirmation) {
     return more_runs(analysis, "adds runs, so that the study's model can be fitted");
   }

@@ -78,7 +78,8 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
 void print_surface(const analysis::ResponseAnalysis& response) {
   if (response.choice) fmt::print("  {}\n", wrapped(response.choice->reason, 2, kColumns));
   if (!response.other) return;
-  fmt::print("  surface: {} (the tables describe the polynomial)\n", doe::word_of(response.kind));
+  fmt::print("  surface: {}{}\n", doe::word_of(response.kind),
+             response.fit ? " (the tables describe the polynomial)" : "");
   const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(response.other.get());
   if (parametric == nullptr) return;
   fmt::print("  {}{}, sigma {}, R² {:.4f}\n", parametric->model.equation,

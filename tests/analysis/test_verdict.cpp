@@ -475,4 +475,5 @@ TEST_CASE("A level that never ran leaves an answer among those that did", "[anal
   CHECK(analysis.responses[0].fallback->model == "gaussian-process");
   CHECK(analysis.responses[0].problem.empty());
   CHECK_THAT(analysis.responses[0].fallback->reason, Contains("'int8'"));
+  CHECK_THAT(analysis::verdict(analysis).next_command, StartsWith("doetune confirm "));
 }
