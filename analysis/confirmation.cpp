@@ -93,8 +93,9 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
   if (confirmed.joint_range) {
     confirmed.agrees = surfaces::agrees(*confirmed.joint_range, confirmed.measured.response());
     const surfaces::Interval& predicted = analysis.details->predicted.at(name);
-    confirmed.allows_anything =
-        confirmed.joint_range->high - confirmed.joint_range->low >= predicted.high - predicted.low;
+    const double width = confirmed.joint_range->high - confirmed.joint_range->low;
+    const double rounding = 1e-9 * std::abs(confirmed.joint_range->high);  // of constant values
+    confirmed.allows_anything = width > rounding && width >= predicted.high - predicted.low;
   }
   confirmed.limit = held(confirmed.goal, confirmed.measured);
   compare_with_baseline(analysis, *response.surface(),
