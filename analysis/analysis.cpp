@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "analysis/best_run.h"
 #include "analysis/blocks.h"
@@ -13,6 +14,7 @@
 #include "analysis/format.h"
 #include "analysis/limit_confidence.h"
 #include "analysis/study_tests.h"
+#include "analysis/today.h"
 #include "base/parallel.h"
 #include "study/directory/journal.h"
 #include "study/directory/original_file.h"
@@ -233,9 +235,36 @@ std::optional<Goal> wanted_goal(const study::Response& response, const AnalysisO
   return goal;
 }
 
+/// Without the categorical levels that no run has completed, of which a Gaussian process in place
+/// of the study's model knows nothing.
+doe::Region where_known(const Analysis& analysis, const doe::Region& region) {
+  const std::string process = doe::word_of(doe::SurfaceType::kGaussianProcess);
+  const bool any =
+      std::any_of(analysis.responses.begin(), analysis.responses.end(), [&](const auto& response) {
+        return response.fallback && response.fallback->model == process;
+      });
+  if (!any) return region;
+  const std::vector<doe::Factor>& factors = analysis.directory->study.factors;
+  std::vector<std::set<double>> completed(factors.size());
+  for (const study::PlannedRun& run : analysis.directory->plan.runs) {
+    const auto record = analysis.records.find(run.run);
+    if (record == analysis.records.end()) continue;
+    if (record->second.status != study::RunStatus::kCompleted) continue;
+    for (std::size_t f = 0; f < factors.size(); ++f) completed[f].insert(run.settings[f]);
+  }
+  const auto known = [&factors, completed](const std::vector<double>& natural) {
+    for (std::size_t f = 0; f < factors.size(); ++f) {
+      if (factors[f].is_categorical() && !completed[f].contains(natural[f])) return false;
+    }
+    return true;
+  };
+  return region.where(known, "a run has completed at every level");
+}
+
 surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOptions& options) {
   const study::Study& study = analysis.directory->study;
-  surfaces::OptimumRequest request{study.factors, study.region, {}, options.hold};
+  surfaces::OptimumRequest request{
+      study.factors, where_known(analysis, study.region), {}, options.hold};
   if (std::any_of(analysis.responses.begin(), analysis.responses.end(),
                   [](const ResponseAnalysis& response) { return response.other != nullptr; })) {
     request.max_enumerated = kMaxOfSlowSurfaces;
@@ -422,6 +451,7 @@ void seek_optimum(Analysis& analysis, const AnalysisOptions& options) {
     choose(request, analysis);
     analysis.optimum->at_bound = surfaces::improving_ends(request, *analysis.optimum);
     analysis.details = details_of(request, wanted, *analysis.optimum, ranges, options.limits);
+    if (baseline_cannot_run(analysis)) analysis.details->gains.clear();
     if (analysis.details->indifferent) analysis.optimum->at_bound.clear();
   } catch (const std::invalid_argument& error) {
     if (analysis.optimum_problem.empty()) analysis.optimum_problem = error.what();

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <utility>
 
 #include "analysis/fitted_runs.h"
 #include "analysis/format.h"
+#include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
 #include "analysis/trust.h"
 
@@ -108,6 +110,22 @@ void add_fit_caveats(const Analysis& analysis, std::vector<std::string>& caveats
   caveats.insert(caveats.end(), others.begin(), others.end());
 }
 
+/// Targets that no run of the optimum is likely to reach.
+void add_missed_targets(const Analysis& analysis, std::vector<std::string>& caveats) {
+  if (!analysis.optimum || !analysis.optimum->feasible) return;
+  for (const surfaces::ResponsePrediction& predicted : analysis.optimum->best.predictions) {
+    const surfaces::Goal* goal = goal_of(analysis, predicted.name);
+    const auto& next_run = predicted.prediction_interval;
+    if (goal == nullptr || goal->type != surfaces::GoalType::kTarget || !next_run) continue;
+    if (next_run->low <= goal->target && goal->target <= next_run->high) continue;
+    const double missed = std::abs(predicted.expected.value_or(predicted.mean) - goal->target);
+    const std::string& unit = unit_of(analysis, predicted.name);
+    caveats.push_back(fmt::format("{} is predicted to miss its target of {} by {}.", predicted.name,
+                                  with_unit(exact_number(goal->target), unit),
+                                  with_unit(number_to(missed, half_width(next_run)), unit)));
+  }
+}
+
 void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& caveats) {
   if (analysis.measured && any_fit(analysis)) {  // otherwise the missing fits are the reason
     caveats.push_back(fmt::format("There is no optimum: {}.", analysis.measured->reason));
@@ -135,6 +153,7 @@ void add_optimum_caveats(const Analysis& analysis, std::vector<std::string>& cav
 std::vector<std::string> caveats(const Analysis& analysis,
                                  const std::optional<Confirmation>& confirmation) {
   std::vector<std::string> all;
+  add_missed_targets(analysis, all);
   add_run_caveats(analysis, all);
   add_flag_caveat(analysis, all);
   for (std::string& caveat : confirmation_caveats(analysis, confirmation)) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/failed_runs.h"
 #include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
 #include "analysis/today.h"
@@ -19,17 +18,6 @@ constexpr double kLevel = 0.95;
 
 /// Level of each of k intervals with joint level kLevel (Bonferroni).
 double each_of(int k) { return 1 - (1 - kLevel) / std::max(k, 1); }
-
-bool cannot_run(const Analysis& analysis, const std::vector<double>& settings) {
-  const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
-  const bool any_completed =
-      std::any_of(analysis.records.begin(), analysis.records.end(), [&](const auto& entry) {
-        return entry.second.status == study::RunStatus::kCompleted &&
-               runs[static_cast<std::size_t>(entry.first - 1)].settings == settings;
-      });
-  return !any_completed &&
-         has_been_infeasible(analysis.directory->plan, analysis.records, settings);
-}
 
 int with_goal(const Analysis& analysis, bool ramps_only) {
   return static_cast<int>(
@@ -105,8 +93,9 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
   if (confirmed.joint_range) {
     confirmed.agrees = surfaces::agrees(*confirmed.joint_range, confirmed.measured.response());
     const surfaces::Interval& predicted = analysis.details->predicted.at(name);
-    confirmed.allows_anything =
-        confirmed.joint_range->high - confirmed.joint_range->low >= predicted.high - predicted.low;
+    const double width = confirmed.joint_range->high - confirmed.joint_range->low;
+    const double rounding = 1e-9 * std::abs(confirmed.joint_range->high);  // of constant values
+    confirmed.allows_anything = width > rounding && width >= predicted.high - predicted.low;
   }
   confirmed.limit = held(confirmed.goal, confirmed.measured);
   compare_with_baseline(analysis, *response.surface(),
@@ -139,14 +128,14 @@ std::optional<Confirmation::Doubt> doubt_of(const Analysis& analysis,
     return Doubt::kFewRuns;
   }
   const std::vector<ConfirmedResponse>& responses = confirmation.responses;
-  if (confirmation.is_baseline || std::any_of(responses.begin(), responses.end(), shows_gain)) {
-    return std::nullopt;
-  }
+  const bool gains = std::any_of(responses.begin(), responses.end(), shows_gain);
+  if (gains && !confirmation.is_baseline) return std::nullopt;
   std::optional<Doubt> doubt;
   for (const ConfirmedResponse& response : responses) {
     if (!response.goal || response.goal->is_limit()) continue;
-    if (response.gain_shown == GainShown::kOpen) return Doubt::kGain;
-    if (!response.gain_shown && response.allows_anything) doubt = Doubt::kRange;
+    const bool compared = response.gain_shown && !confirmation.is_baseline;
+    if (compared && response.gain_shown == GainShown::kOpen) return Doubt::kGain;
+    if (!compared && response.allows_anything) doubt = Doubt::kRange;
   }
   return doubt;
 }
@@ -192,7 +181,7 @@ void count_runs(const Analysis& analysis, Confirmation& confirmation) {
 
 }  // namespace
 
-bool Confirmation::system_changed() const {
+bool Confirmation::baseline_disagrees() const {
   return std::any_of(responses.begin(), responses.end(), [](const ConfirmedResponse& response) {
     return response.goal && !response.baseline_agrees.value_or(true);
   });
@@ -200,7 +189,7 @@ bool Confirmation::system_changed() const {
 
 study::ValidatedSettings validated_settings(const Analysis& analysis) {
   auto baseline = surfaces::baseline_of(factors_of(analysis));
-  if (baseline && cannot_run(analysis, *baseline)) baseline.reset();
+  if (baseline_cannot_run(analysis)) baseline.reset();
   return {analysis.optimum->best.settings, std::move(baseline)};
 }
 

@@ -52,7 +52,7 @@ struct Confirmation {
   ///                mean misses a limit); or it is unknown, and a narrower range than
   ///                allows_anything holds the mean
   /// no gain        neither, and GainShown::kNo for every ramp goal, where the baseline meets the
-  ///                limits as well; or the baseline is the optimum
+  ///                limits as well; or the baseline is the optimum, without allows_anything
   enum class Validation { kOpen, kConfirmed, kNotConfirmed, kNoGain, kInconclusive };
 
   /// Why runs that agree with the prediction show nothing, first reason first:
@@ -72,9 +72,9 @@ struct Confirmation {
   Validation validation = Validation::kOpen;
   std::optional<Doubt> doubt;  ///< of an inconclusive validation
 
-  /// Whether the baseline does not agree with its prediction either, so that the system itself must
-  /// have changed since the plan was run.
-  bool system_changed() const;
+  /// Whether the baseline does not agree with its prediction: the surface is wrong there, or the
+  /// system has changed since the plan was run.
+  bool baseline_disagrees() const;
 };
 
 /// The settings to confirm: the optimum, and the baseline unless it has only been infeasible.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/confirmation.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr double kManifold = 3;        // larger ratios are shown as factors, not in percent
 constexpr std::size_t kMaxListed = 3;  // maximum number of responses in a headline
+constexpr double kTwoDecimals = 0.1;   // a resolution: percents have two decimals at most
 constexpr double kOneDigit = 10;       // times a resolution: number_to keeps one digit, not two
 
 std::string signed_to(double x, double resolution) {
@@ -23,7 +25,9 @@ std::string signed_to(double x, double resolution) {
 std::string percent_text(double ratio, const std::optional<surfaces::Interval>& interval) {
   const auto change = [](double r) { return 100 * (r - 1); };
   if (!interval) return signed_to(change(ratio), kOneDigit) + " %";
-  const double digit = kOneDigit * (change(interval->high) - change(interval->low)) / 2;
+  const double least = std::min(kTwoDecimals, std::abs(change(ratio)));
+  const double half = (change(interval->high) - change(interval->low)) / 2;
+  const double digit = std::max(kOneDigit * half, least);
   return fmt::format("{} % (95 % {} to {} %)", signed_to(change(ratio), digit),
                      signed_to(change(interval->low), digit),
                      signed_to(change(interval->high), digit));
@@ -146,6 +150,31 @@ bool limits_held(const Confirmation& confirmation) {
   return any;
 }
 
+/// Whether every mean agrees with its prediction, so that one can only violate its limit.
+bool all_agree(const Confirmation& confirmation) {
+  return std::all_of(
+      confirmation.responses.begin(), confirmation.responses.end(),
+      [](const auto& response) { return !response.goal || response.agrees.value_or(true); });
+}
+
+/// Why the prediction is not confirmed.
+std::string not_confirmed_text(const Confirmation& confirmation) {
+  const std::string mean =
+      fmt::format("The mean of {} of this configuration", count_of(confirmation.completed, "run"));
+  const std::string met = limits_held(confirmation) ? " All limits are met." : "";
+  if (all_agree(confirmation)) {
+    return fmt::format("{} agrees with the prediction, but {}.", mean, disagreements(confirmation));
+  }
+  std::string text = fmt::format("{} does not agree with the prediction: {}.{}", mean,
+                                 disagreements(confirmation), met);
+  if (confirmation.baseline_disagrees()) {
+    text +=
+        " The baseline does not agree with its prediction either: the surface is wrong at "
+        "both, or the system has changed since the plan was run.";
+  }
+  return text;
+}
+
 /// Mentions other settings that were confirmed or could not run.
 void add_other_settings(const Analysis& analysis, std::vector<std::string>& caveats) {
   auto others =
@@ -216,12 +245,7 @@ std::string confirmation_headline(const Confirmation& confirmation) {
     case Confirmation::Validation::kNotConfirmed:
       break;
   }
-  return fmt::format(
-      "The mean of {} of this configuration does not agree with the prediction: {}.{}{}", runs,
-      disagreements(confirmation), limits_held(confirmation) ? " All limits are met." : "",
-      confirmation.system_changed() ? " The baseline does not agree with its prediction either, so "
-                                      "the system has changed since the plan was run."
-                                    : "");
+  return not_confirmed_text(confirmation);
 }
 
 std::vector<std::string> confirmation_caveats(const Analysis& analysis,

@@ -2,10 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "analysis/format.h"
 #include "analysis/study_tests.h"
 #include "analysis/trust.h"
+#include "study/argument_template.h"
 
 namespace doetune::analysis {
 namespace {
@@ -56,7 +58,7 @@ std::optional<std::string> better_transform(const ResponseAnalysis& response) {
     return std::nullopt;
   }
   if (response.box_cox->suggestion == surfaces::Transform::kNone) return std::nullopt;
-  return surfaces::transform_name(response.box_cox->suggestion);
+  return study::shell_quoted(surfaces::transform_name(response.box_cox->suggestion));
 }
 
 /// Remedies for lack of fit, best first.
@@ -304,9 +306,18 @@ void add_notes_of_parametric_model(const ResponseAnalysis& response, std::vector
   }
 }
 
-}  // namespace
+/// "`doetune augment --runs 5`" with the directory after the name of the command.
+std::string about_directory(const std::string& remedy, const std::string& directory) {
+  static const std::regex command("(doetune [a-z]+) ");
+  std::string text, rest = remedy;
+  for (std::smatch match; std::regex_search(rest, match, command);) {
+    text += match.prefix().str() + match[1].str() + ' ' + directory + ' ';
+    rest = match.suffix().str();
+  }
+  return text + rest;
+}
 
-std::vector<Finding> findings(const ResponseAnalysis& response) {
+std::vector<Finding> findings_of_response(const ResponseAnalysis& response) {
   std::vector<Finding> found;
   if (response.other) {
     add_notes_of_parametric_model(response, found);
@@ -326,6 +337,17 @@ std::vector<Finding> findings(const ResponseAnalysis& response) {
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Finding& a, const Finding& b) { return a.weight > b.weight; });
+  return found;
+}
+
+}  // namespace
+
+std::vector<Finding> findings(const ResponseAnalysis& response, const std::string& directory) {
+  std::vector<Finding> found = findings_of_response(response);
+  if (directory.empty()) return found;
+  for (Finding& finding : found) {
+    finding.remedy = about_directory(finding.remedy, study::shell_quoted(directory));
+  }
   return found;
 }
 

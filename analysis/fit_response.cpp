@@ -173,7 +173,10 @@ class ResponseFit {
     if (determined && keeps) return;
     std::string smaller = smaller_model(true);
     if (smaller.empty() && !determined) smaller = smaller_model(false);
-    if (smaller.empty()) return;
+    if (smaller.empty()) {
+      fall_back_to_process();
+      return;
+    }
     if (polynomial) {
       result_.fallback = {smaller, reason_to_fall_back(determined)};
       const bool compares = !selects && settings_.loss == doe::Loss::kSquares &&
@@ -181,6 +184,35 @@ class ResponseFit {
       if (compares) settings_.surface = SurfaceType::kAuto;
     }
     wanted_ = std::exchange(model_, doe::Model::named(smaller, study_.factors));
+  }
+
+  /// No polynomial is determined where a level is in no run, a Gaussian process is: of the levels
+  /// that are. It is fitted if the runs would suffice for a linear model.
+  void fall_back_to_process() {
+    const bool simple = settings_.surface == SurfaceType::kPolynomial &&
+                        settings_.selection == doe::SelectionMethod::kNone &&
+                        settings_.loss == doe::Loss::kSquares &&
+                        settings_.variance == VarianceType::kConstant;
+    const std::string level = level_without_run();
+    if (!simple || level.empty() || !leaves_error(doe::Model::named("linear", study_.factors))) {
+      return;
+    }
+    result_.fallback = {doe::word_of(SurfaceType::kGaussianProcess), level};
+    settings_.surface = SurfaceType::kGaussianProcess;
+  }
+
+  /// "no completed run has the level 'int8' of p"; empty if there is none.
+  std::string level_without_run() const {
+    for (std::size_t f = 0; f < study_.factors.size(); ++f) {
+      const doe::Factor& factor = study_.factors[f];
+      const auto column = runs_.coded.col(static_cast<Eigen::Index>(f));
+      for (std::size_t level = 0; level < factor.level_names.size(); ++level) {
+        if ((column.array() == static_cast<double>(level)).any()) continue;
+        return fmt::format("no completed run has the level '{}' of {}", factor.level_names[level],
+                           factor.name);
+      }
+    }
+    return "";
   }
 
   /// The largest named model that the runs determine and, if `with_error`, whose error they can
@@ -315,6 +347,7 @@ class ResponseFit {
               doe::Model::parse({"1"}, study_.factors), runs_.coded, runs_.y, runs_.censored,
               {.transform = options_.transform, .with_nugget = true}));
       result_.other = process;
+      if (result_.fallback) result_.problem.clear();  // the reason of the fallback says it
       result_.censored_runs = runs_.censored_runs;
       result_.smooth = std::make_shared<surfaces::GaussianProcess>(process->smooth());
     } else if (settings_.surface == SurfaceType::kAuto) {

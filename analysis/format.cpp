@@ -34,18 +34,20 @@ std::string number_to(double x, double resolution) {
 }
 
 std::string number_beside(double x, double resolution, const std::optional<surfaces::Goal>& goal) {
-  constexpr int kMaxDecimals = 9;
+  constexpr int kFirstDigits = 2, kMaxDigits = 15;
+  constexpr double kRounding = 1e-12;  // differences from a limit that are rounding errors
   std::string text = number_to(x, resolution);
   const auto reads_as = [&](double limit) {
-    return x != limit && std::strtod(text.c_str(), nullptr) == limit;
+    const bool equals = std::abs(x - limit) <= kRounding * std::abs(limit);
+    return !equals && std::strtod(text.c_str(), nullptr) == limit;
   };
   const auto reads_as_any = [&] {
     if (!goal) return false;
     if (goal->type == surfaces::GoalType::kTarget) return reads_as(goal->target);
     return goal->is_limit() && (reads_as(goal->low) || reads_as(goal->high));
   };
-  for (int decimals = 1; reads_as_any(); ++decimals) {
-    text = decimals <= kMaxDecimals ? fixed(x, decimals) : exact_number(x);
+  for (int digits = kFirstDigits; reads_as_any(); ++digits) {
+    text = digits <= kMaxDigits ? fmt::format("{:.{}g}", x, digits) : exact_number(x);
   }
   return text;
 }

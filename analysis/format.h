@@ -22,7 +22,7 @@ std::string exact_number(double x);
 std::string number_to(double x, double resolution);
 
 /// number_to with enough digits that x does not read like a limit or target of the goal that it
-/// does not equal: 24.96 for a limit of 25, never 25.
+/// does not equal, but for rounding errors: 24.96 for a limit of 25, never 25.
 std::string number_beside(double x, double resolution, const std::optional<surfaces::Goal>& goal);
 
 /// 45 s, 2 min 10 s, 1 h 5 min.

@@ -110,9 +110,10 @@ NextStep next_of_unconfirmed(const Analysis& analysis,
   if (confirmation && confirmation->missing == 0 && confirmation->completed > 0) {
     return augmented(analysis, "adds runs, from which the error of the surfaces is estimated");
   }
-  const bool other_model =
-      std::any_of(analysis.responses.begin(), analysis.responses.end(),
-                  [](const ResponseAnalysis& response) { return response.fallback.has_value(); });
+  // Without any polynomial a level never ran, and more runs would not help.
+  const bool other_model = std::any_of(
+      analysis.responses.begin(), analysis.responses.end(),
+      [](const ResponseAnalysis& response) { return response.fallback && response.fit; });
   if (other_model && !confirmation) {
     return more_runs(analysis, "adds runs, so that the study's model can be fitted");
   }
@@ -153,9 +154,11 @@ NextStep next_of_inconclusive(const Analysis& analysis, const Confirmation& conf
 }
 
 NextStep next_of_not_confirmed(const Analysis& analysis, const Confirmation& confirmation) {
-  if (confirmation.system_changed()) {
+  if (confirmation.baseline_disagrees()) {
     return {command(analysis, "status"),
-            "shows flags, drift and conditions; make a new plan once the system is steady"};
+            "shows flags, drift and conditions. If they show a change, make a new plan once the "
+            "system is steady; otherwise the surface is wrong, and `" +
+                more_runs(analysis, "").command + "` adds runs"};
   }
   return more_runs(analysis, "adds runs and fits the surfaces again; or try another --surface");
 }

@@ -12,6 +12,7 @@
 
 #include "analysis/conditions.h"
 #include "analysis/format.h"
+#include "study/argument_template.h"
 
 namespace doetune::analysis {
 namespace {
@@ -231,7 +232,8 @@ std::vector<Finding> run_findings(const Analysis& analysis) {
                      flag.runs.size() == 1 ? "is" : "are", flag.what),
          many ? "many runs have the same cause, and measuring again would not help: remove the "
                 "cause first"
-              : fmt::format("`doetune run --rerun {}` measures {} again; both values are used",
+              : fmt::format("`doetune run {} --rerun {}` measures {} again; both values are used",
+                            study::shell_quoted(analysis.directory->path.string()),
                             run_list(flag.runs), flag.runs.size() == 1 ? "it" : "them")});
   }
   const std::vector<std::string> differences =

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/failed_runs.h"
 #include "analysis/format.h"
 #include "analysis/reference_point.h"
 #include "analysis/run_quality.h"
@@ -28,7 +29,22 @@ bool can_gain(const Analysis& analysis) {
   return !indifferent && (unknown || !is_at_today(analysis));
 }
 
+bool baseline_cannot_run(const Analysis& analysis) {
+  const auto today = surfaces::baseline_of(factors_of(analysis));
+  if (!today) return false;
+  const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
+  const bool any_completed =
+      std::any_of(analysis.records.begin(), analysis.records.end(), [&](const auto& entry) {
+        return entry.second.status == study::RunStatus::kCompleted &&
+               runs[static_cast<std::size_t>(entry.first - 1)].settings == *today;
+      });
+  return !any_completed && has_been_infeasible(analysis.directory->plan, analysis.records, *today);
+}
+
 std::string left_out_without_baseline(const Analysis& analysis) {
+  if (baseline_cannot_run(analysis)) {
+    return "The baseline cannot run (its runs were infeasible), so there is no gain over it.";
+  }
   std::vector<std::string> without;
   for (const doe::Factor& factor : factors_of(analysis)) {
     if (!factor.baseline) without.push_back(factor.name);

@@ -15,7 +15,11 @@ bool is_at_today(const Analysis& analysis);
 /// to exclude it; true if there is no baseline.
 bool can_gain(const Analysis& analysis);
 
-/// What is left out because factors have no baseline, as a sentence; empty if all have one.
+/// Whether runs of the baseline were infeasible and none has completed.
+bool baseline_cannot_run(const Analysis& analysis);
+
+/// What is left out because factors have no baseline, or because it cannot run, as a sentence;
+/// empty otherwise.
 std::string left_out_without_baseline(const Analysis& analysis);
 
 struct MeasuredToday {

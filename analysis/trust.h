@@ -47,6 +47,7 @@ struct Finding {
 /// adequate precision below 4) although the factors have an effect, and what the runs do not
 /// determine (VIF above 10). Notes are tests that only their own p < 0.05 makes significant, Cook's
 /// distance, and a predicted R2 more than 0.2 below the adjusted one.
-std::vector<Finding> findings(const ResponseAnalysis& response);
+/// Commands in the remedies name `directory`, that of the study, unless it is empty.
+std::vector<Finding> findings(const ResponseAnalysis& response, const std::string& directory = {});
 
 }  // namespace doetune::analysis

@@ -146,7 +146,8 @@ int command_augment(const Command& command, const Arguments& arguments) {
     }
   }
   if (!options.has("dry-run"))
-    say_next(fmt::format("doetune run {}", study::shell_quoted(directory.path.string())));
+    say_next(fmt::format("doetune {} {}", directory.study.has_program() ? "run" : "next",
+                         study::shell_quoted(directory.path.string())));
   return kDone;
 }
 

@@ -78,7 +78,8 @@ void print_split_plot(const surfaces::SplitPlot& split_plot) {
 void print_surface(const analysis::ResponseAnalysis& response) {
   if (response.choice) fmt::print("  {}\n", wrapped(response.choice->reason, 2, kColumns));
   if (!response.other) return;
-  fmt::print("  surface: {} (the tables describe the polynomial)\n", doe::word_of(response.kind));
+  fmt::print("  surface: {}{}\n", doe::word_of(response.kind),
+             response.fit ? " (the tables describe the polynomial)" : "");
   const auto* parametric = dynamic_cast<const surfaces::ParametricFit*>(response.other.get());
   if (parametric == nullptr) return;
   fmt::print("  {}{}, sigma {}, R² {:.4f}\n", parametric->model.equation,
@@ -139,8 +140,9 @@ void print_findings(const std::vector<analysis::Finding>& found) {
 
 /// Prints the reliability of the surface, with the remedies for its findings, then the other
 /// findings.
-void print_trust(const analysis::ResponseAnalysis& response) {
-  std::vector<analysis::Finding> found = analysis::findings(response);
+void print_trust(const analysis::Analysis& analysis, const analysis::ResponseAnalysis& response) {
+  std::vector<analysis::Finding> found =
+      analysis::findings(response, analysis.directory->path.string());
   const auto rest = std::stable_partition(found.begin(), found.end(),
                                           [](const auto& finding) { return finding.is_in_trust; });
   fmt::print("  {}\n", wrapped(analysis::trust(response).sentence, 2, kColumns));
@@ -181,7 +183,7 @@ void print_fit(const analysis::Analysis& analysis, const analysis::ResponseAnaly
     fmt::print("  {}\n", wrapped(response.selection->warning, 2, kColumns));
   }
   if (!response.other) print_shape(response);
-  print_trust(response);
+  print_trust(analysis, response);
   fmt::print("\n{}", profile_text(analysis, response, locale_is_utf8()));
 }
 

@@ -279,12 +279,12 @@ std::string asked_contour(const Options& options, const analysis::Analysis& anal
   return contour_text(analysis, contour_response(options, analysis), x, y, locale_is_utf8());
 }
 
-/// The command that confirms the optimum, if it is the study's own and has no confirmation runs
-/// yet.
+/// Of the study's own optimum, the command that confirms it, or what helps if that has failed.
 std::string next_command(const analysis::Analysis& analysis, bool asks_otherwise) {
   const analysis::Verdict verdict = analysis::verdict(analysis);
-  const bool confirm = verdict.status == analysis::Status::kUnconfirmed && !asks_otherwise;
-  if (confirm && !verdict.next_command.empty()) return verdict.next_command;
+  const bool goes_on = verdict.status == analysis::Status::kUnconfirmed ||
+                       verdict.status == analysis::Status::kNotConfirmed;
+  if (goes_on && !asks_otherwise && !verdict.next_command.empty()) return verdict.next_command;
   return fmt::format("doetune report {}", analysis.directory->path.string());
 }
 

@@ -163,7 +163,8 @@ std::string replicate_words(const analysis::ResponseAnalysis& response) {
 
 /// The verdict on one surface, its findings and its residuals.
 void write_response(const analysis::ResponseAnalysis& response, const analysis::Trust& assessed,
-                    const std::vector<Figure>& figures, bool is_open, Markup& out) {
+                    const std::vector<Figure>& figures, const std::string& directory, bool is_open,
+                    Markup& out) {
   out.open("details", is_open ? Attributes{{"open", ""}} : Attributes{});
   out.element("summary", fmt::format("{} {}: {}", sign(assessed.level), response.response.name,
                                      analysis::trust_name(assessed.level)));
@@ -181,7 +182,7 @@ void write_response(const analysis::ResponseAnalysis& response, const analysis::
   if (!response.fit->sigma || !(*response.fit->sigma > 0)) {
     out.element("p", "Without an error estimate there are no residuals to examine.");
   }
-  write_findings("Worth acting on: this surface", analysis::findings(response), out);
+  write_findings("Worth acting on: this surface", analysis::findings(response, directory), out);
   if (!figures.empty()) write_figures(figures, out);
   write_anova(response, out);
   out.close();
@@ -203,7 +204,8 @@ void write_trust(const Page& page, Markup& out) {
     if (!responses[r].fit) continue;
     const bool is_open =
         responses.size() <= kAllOpen || trusts[r].level != analysis::Trust::Level::kGood;
-    write_response(responses[r], trusts[r], page.diagnostics[r], is_open, out);
+    write_response(responses[r], trusts[r], page.diagnostics[r],
+                   page.analysis.directory->path.string(), is_open, out);
   }
 }
 

@@ -1,5 +1,6 @@
 #include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 #include "analysis/best_run.h"
 #include "analysis/confirmation.h"
 #include "analysis/design_quality.h"
+#include "analysis/today.h"
 #include "analysis/verdict.h"
 #include "base/random.h"
 #include "reports/json/analysis_json.h"
@@ -159,7 +161,7 @@ TEST_CASE("Runs that disagree are reported with their distance", "[reports][conf
   study.plan(5);
   study.measure(0.8);
   CHECK(study.confirmation().validation == Validation::kNotConfirmed);
-  CHECK_FALSE(study.confirmation().system_changed());
+  CHECK_FALSE(study.confirmation().baseline_disagrees());
   const analysis::Verdict verdict = study.verdict();
   CHECK(verdict.status == analysis::Status::kNotConfirmed);
   CHECK_THAT(verdict.headline, Contains("y was ") && Contains("expected (20 % below") &&
@@ -167,14 +169,17 @@ TEST_CASE("Runs that disagree are reported with their distance", "[reports][conf
   CHECK_THAT(verdict.next_command, Contains("doetune augment") && Contains("--runs 4"));
 }
 
-TEST_CASE("Where today's settings differ from their prediction, the system has changed",
-          "[reports][confirmation]") {
+TEST_CASE(
+    "Where the baseline differs from its prediction, the surface is wrong or the system changed",
+    "[reports][confirmation]") {
   Case study;
   study.plan(5);
   study.measure(0.8, 0.8);
-  CHECK(study.confirmation().system_changed());
-  CHECK_THAT(study.verdict().headline, Contains("the system has changed"));
+  CHECK(study.confirmation().baseline_disagrees());
+  CHECK_THAT(study.verdict().headline,
+             Contains("the surface is wrong at both, or the system has changed"));
   CHECK_THAT(study.verdict().next_command, Contains("doetune status"));
+  CHECK_THAT(study.verdict().next_reason, Contains("show a change") && Contains("doetune augment"));
 }
 
 TEST_CASE("A limit that the measured mean misses is not confirmed", "[reports][confirmation]") {
@@ -186,7 +191,8 @@ TEST_CASE("A limit that the measured mean misses is not confirmed", "[reports][c
   REQUIRE(cost.agrees == true);
   REQUIRE(cost.limit == analysis::LimitHeld::kNo);
   CHECK(study.verdict().status == analysis::Status::kNotConfirmed);
-  CHECK_THAT(study.verdict().headline, Contains("violates its limit (at most 10.5 s)"));
+  CHECK_THAT(study.verdict().headline, Contains("violates its limit (at most 10.5 s)") &&
+                                           Contains("agrees with the prediction, but cost was"));
 }
 
 TEST_CASE("A gain whose interval contains none is inconclusive", "[reports][confirmation]") {
@@ -264,6 +270,50 @@ TEST_CASE("A range that allows anything confirms nothing", "[reports][confirmati
   CHECK(verdict.status == analysis::Status::kInconclusive);
   CHECK_THAT(verdict.headline, Contains("nearly any result would agree: y ("));
   CHECK_THAT(verdict.next_command, Contains("doetune augment"));
+}
+
+TEST_CASE("A range that allows anything shows nothing of the baseline either",
+          "[reports][confirmation]") {
+  const std::string stepped =
+      with(with(kText, "a: {low: -1, high: 1, baseline: -1}", "a: {low: -1, high: 1, step: 1}"),
+           "b: {low: -1, high: 1, baseline: -1}", "b: {low: -1, high: 1, step: 1}");
+  const std::vector<double> best = Case(stepped, 40).analysis.optimum->best.settings;
+  const std::string text =
+      with(with(stepped, "a: {", "a: {baseline: " + std::to_string(std::lround(best[0])) + ", "),
+           "b: {", "b: {baseline: " + std::to_string(std::lround(best[1])) + ", ");
+  Case study(text, 40);
+  study.plan(5);
+  study.measure();
+  const analysis::Confirmation confirmation = study.confirmation();
+  REQUIRE(confirmation.is_baseline);
+  REQUIRE(confirmation.responses[0].agrees == true);
+  REQUIRE(confirmation.responses[0].allows_anything);
+  CHECK(confirmation.doubt == analysis::Confirmation::Doubt::kRange);
+  CHECK(study.verdict().status == analysis::Status::kInconclusive);
+}
+
+TEST_CASE("A target out of reach is said to be missed", "[reports][confirmation]") {
+  const auto first_caution = [](const std::string& target) {
+    const Case study(with(kText, "goal: maximize", "goal: target, target: " + target));
+    const std::vector<std::string> cautions = study.verdict().caveats;
+    return cautions.empty() ? std::string() : cautions.front();
+  };
+  CHECK_THAT(first_caution("300"),  // y is at most 100
+             StartsWith("y is predicted to miss its target of 300 points by 200."));
+  CHECK_THAT(first_caution("90"), !Contains("target"));
+}
+
+TEST_CASE("There is no gain over a baseline that cannot run", "[reports][confirmation]") {
+  Case study;
+  CHECK_FALSE(study.analysis.details->gains.empty());
+  for (auto& [run, record] : study.analysis.records) {
+    const auto& planned = study.directory.plan.runs[static_cast<std::size_t>(run - 1)];
+    if (planned.settings == std::vector<double>{-1, -1})
+      record.status = study::RunStatus::kInfeasible;
+  }
+  CHECK(analysis::baseline_cannot_run(study.analysis));
+  const std::string html = reports::report_html(study.analysis);
+  CHECK_THAT(html, Contains("The baseline cannot run") && !Contains("Relative to the baseline, "));
 }
 
 TEST_CASE("Too few completed confirmation runs are inconclusive", "[reports][confirmation]") {
@@ -369,6 +419,8 @@ TEST_CASE("Gains read as people say them", "[reports][confirmation]") {
         "4.21 times (95 % 3.93 to 4.52)");
   CHECK(gain_text({"y", -5, Interval{-6.1, -3.9}, {}, {}}, "s") == "-5.0 s (95 % -6.1 to -3.9)");
   CHECK(gain_text({"y", 5, {}, 1.5, {}}, "s") == "+50 %");
+  CHECK(gain_text({"y", 5, {}, 2.996, Interval{2.99599996, 2.99600004}}, "s") ==
+        "+199.60 % (95 % +199.60 to +199.60 %)");
   CHECK(gain_text({"y", 0.5, {}, {}, {}}, "") == "+0.5");
 }
 

@@ -87,6 +87,20 @@ TEST_CASE("Holm's level separates what is significant together", "[analysis][fin
   CHECK(analysis::holm_level({}, 0.05) == 0.05);
 }
 
+TEST_CASE("The remedy of a finding is a command that can be run", "[analysis][findings]") {
+  const study::Study study = study::parse_study(kStudy, "s.yaml");
+  std::string all;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto response = analysis::fit_response(study, study.responses[0], null_runs(seed), {});
+    for (const Finding& finding : analysis::findings(response, "my study")) {
+      all += finding.remedy + "\n";
+    }
+  }
+  CHECK_THAT(all, Catch::Contains("`doetune run 'my study' --rerun "));
+  CHECK_THAT(all, !Catch::Contains("doetune run --") && !Catch::Contains("doetune augment --"));
+  CHECK_THAT(all, !Catch::Contains("--transform power("));
+}
+
 TEST_CASE("A Gaussian process that predicts better than the study's polynomial is told of",
           "[analysis][findings]") {
   // A step, which no quadratic has, over a Latin hypercube of 24 runs.

@@ -85,8 +85,14 @@ TEST_CASE("A number never reads as a limit that it is not equal to", "[reports][
   CHECK(number_beside(25, 12, goal) == "25");
   CHECK(number_beside(23.96, 12, goal) == "24");
   CHECK(number_beside(24.96, 12, std::nullopt) == "25");
-  const double next = std::nextafter(25.0, 26.0);
-  CHECK(number_beside(next, 0, goal) == exact_number(next));
+  CHECK(number_beside(std::nextafter(25.0, 26.0), 0, goal) == "25");  // a rounding error
+  CHECK(number_beside(25 + 1e-10, 0, goal) == "25.0000000001");
+  goal.high = 1.1e-11;
+  CHECK(number_beside(1.1000001e-11, 1e-19, goal) == "1.1000001e-11");  // not 0.0
+  CHECK(number_beside(std::nextafter(1.1e-11, 1), 1e-27, goal) == "1.1e-11");
+  goal.high = 0;
+  CHECK(number_beside(0.001, 0.2, goal) == "0.001");
+  goal.high = 25;
   goal.type = surfaces::GoalType::kWithin;
   goal.low = 1800;
   CHECK(number_beside(1799.6, 142, goal) == "1799.6");

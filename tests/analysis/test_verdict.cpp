@@ -452,3 +452,28 @@ TEST_CASE("What single runs are expected to give has no level without an interva
   REQUIRE(preferred);
   CHECK_THAT(preferred->reason, Contains("expected to be better (y 3)."));
 }
+
+TEST_CASE("A level that never ran leaves an answer among those that did", "[analysis][verdict]") {
+  const tests::TemporaryDirectory folder;
+  const auto table = folder.path() / "runs.csv";
+  std::ofstream csv(table);
+  csv << "p,b,y\n";
+  for (const int b : {1, 4, 8, 12, 16, 20}) {
+    csv << "fp32," << b << ',' << 50 + 3 * b - 0.1 * b * b << '\n';
+    csv << "bf16," << b << ',' << 60 + 3 * b - 0.1 * b * b + 0.1 * (b % 3) << '\n';
+  }
+  csv.close();
+  const auto study = study::parse_study(
+      "factors: {p: {levels: [int8, fp32, bf16]}, b: {low: 1, high: 20}}\n"
+      "responses: {y: {goal: maximize}}\n",
+      folder.path() / "s.yaml");
+  const auto directory = study::import_runs(study, table, folder.path() / "s", true);
+  const analysis::Analysis analysis = analysis::analyse(directory);
+  REQUIRE(analysis.optimum);
+  CHECK(analysis.optimum->best.settings[0] == 2);  // bf16
+  REQUIRE(analysis.responses[0].fallback);
+  CHECK(analysis.responses[0].fallback->model == "gaussian-process");
+  CHECK(analysis.responses[0].problem.empty());
+  CHECK_THAT(analysis.responses[0].fallback->reason, Contains("'int8'"));
+  CHECK_THAT(analysis::verdict(analysis).next_command, StartsWith("doetune confirm "));
+}

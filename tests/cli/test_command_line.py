@@ -548,7 +548,7 @@ class CommandLine(CliCase):
         told = " ".join(self.doetune("fit", "tune", "--model", "linear").stdout.split())
         self.assertEqual(told.count("the scatter of replicated runs"), 1)
         self.assertEqual(told.count("lack of fit is significant"), 1)
-        self.assertIn("! `doetune fit --model quadratic` fits these runs better.", told)
+        self.assertIn("! `doetune fit tune --model quadratic` fits these runs better.", told)
         self.assertEqual(told.count("predicts new runs poorly") + told.count("New runs are predicted poorly"), 1)
 
     def test_settings_of_zero_have_no_sign(self):

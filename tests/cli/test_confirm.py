@@ -168,8 +168,10 @@ print(json.dumps({"y": 100 - 20 * a * a - 10 * (b - 0.5) ** 2,
         self.assertIn("DISAGREES", told.stdout)
         headline = " ".join(told.stdout.split())
         self.assertIn("20 % below the prediction", headline)
-        self.assertIn("the system has changed since the plan was run", headline)
+        self.assertIn("the surface is wrong at both, or the system has changed since the plan was run", headline)
         self.assertIn("NOT CONFIRMED", self.doetune("report", "tune").stdout)
+        self.assertIn("Next: doetune status tune", told.stderr)
+        self.assertIn("Next: doetune status tune", self.doetune("optimize", "tune").stderr)
 
     def test_an_interrupted_confirmation_goes_on(self):
         planned = self.measured_study()

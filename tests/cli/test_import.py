@@ -24,6 +24,11 @@ class Import(CliCase):
         counts = self.json_of("status", "s")
         return document, counts
 
+    def test_added_runs_are_made_by_the_user_where_there_is_no_program(self):
+        self.write("t.csv", "batch,rate,time\n" + "".join(f"{b},{r},{b + r}\n" for b in (1, 9, 64) for r in (0, 4)))
+        self.imported("t.csv")
+        self.assertIn("Next: doetune next s\n", self.doetune("augment", "s", "--runs", "2").stderr)
+
     def test_a_table_of_triton_with_semicolons_and_a_mark(self):
         header = "Model;Batch;Request Rate;Model Config Path;Instance Group;Throughput (infer/sec);p99 Latency (ms)"
         rows = [f"m;{b};{r},5;c{b};{b}:GPU;{10 * b},5;{b},25" for b in (1, 2, 4) for r in (1, 2)]
