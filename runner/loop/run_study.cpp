@@ -252,8 +252,9 @@ class StudyRun {
       const RunRecord& known = final_.at(*like);
       const char* what =
           known.in_set_up ? "its server could not run" : "the same configuration was infeasible";
+      const std::string why = known.reason.empty() ? "" : " (" + known.reason + ")";
       record_unexecuted(index, RunStatus::kInfeasible, *like,
-                        fmt::format("{} in run {} ({}); not executed", what, *like, known.reason));
+                        fmt::format("{} in run {}{}; not executed", what, *like, why));
       return true;
     }
     const auto without = plots_.without_server(run);
