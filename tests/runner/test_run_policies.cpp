@@ -1,4 +1,6 @@
 // Policies of the run loop: stopping, retries and hooks.
+#include <fmt/format.h>
+
 #include "runner/processes/run_error.h"
 #include "tests/runner/fake_world.h"
 
