@@ -32,23 +32,27 @@ NextStep augmented(const Analysis& analysis, std::string reason) {
           std::move(reason)};
 }
 
-bool is_searched(const Analysis& analysis) {
-  return recorded_search(*analysis.directory) != study::SearchState();
-}
-
 /// More runs: of a search those that it chooses, with a larger budget.
 NextStep more_runs(const Analysis& analysis, std::string reason) {
-  if (!is_searched(analysis)) return augmented(analysis, std::move(reason));
-  const study::SearchState search = recorded_search(*analysis.directory);
-  if (!search.end.empty() &&
-      analysis.directory->plan.runs.size() < static_cast<std::size_t>(search.budget))
-    return {"",
-            "make a new study, with wider ranges or more levels: this search has ended although "
-            "runs were left"};
-  const int made = std::max(search.budget, static_cast<int>(analysis.directory->plan.runs.size()));
+  const auto search = recorded_search(*analysis.directory);
+  if (!search) return augmented(analysis, std::move(reason));
+  const int made = std::max(search->budget, static_cast<int>(analysis.directory->plan.runs.size()));
   const char* name = analysis.directory->study.has_program() ? "tune" : "next";
   return {fmt::format("{} --budget {}", command(analysis, name), made + runs_to_augment(analysis)),
           std::move(reason)};
+}
+
+/// More runs where there are too few for surfaces. A search that has ended although runs were left
+/// finds no others.
+NextStep runs_for_surfaces(const Analysis& analysis) {
+  const auto search = recorded_search(*analysis.directory);
+  const auto planned = static_cast<int>(analysis.directory->plan.runs.size());
+  if (search && !search->end.empty() && planned < search->budget) {
+    return {"",
+            "make a new study, with wider ranges or more levels: this search has ended although "
+            "runs were left"};
+  }
+  return more_runs(analysis, "adds runs, so that surfaces can be fitted");
 }
 
 /// If no attempt has completed so far, further runs would fail in the same way: suggests a check.
@@ -61,13 +65,11 @@ NextStep next_of_partial(const Analysis& analysis) {
   }
   if (runs.missing > 0 && !study.has_program())
     return {command(analysis, "next"), "says which run to make"};
-  if (runs.missing > 0 && is_searched(analysis))
+  if (runs.missing > 0 && recorded_search(*analysis.directory))
     return {command(analysis, "tune"),
             "makes the runs that are missing, and goes on with the search"};
   if (runs.missing > 0) return {command(analysis, "run"), "makes the runs that are missing"};
-  if (analysis.measured) {
-    return more_runs(analysis, "adds runs, so that surfaces can be fitted");
-  }
+  if (analysis.measured) return runs_for_surfaces(analysis);
   if (runs.incomplete > 0) return {command(analysis, "status"), "shows why runs did not complete"};
   std::vector<std::string> without;
   for (const ResponseAnalysis& response : analysis.responses) {

@@ -20,7 +20,7 @@ std::optional<SearchStory> search_story(const Analysis& analysis) {
   const std::vector<study::PlannedRun>& runs = analysis.directory->plan.runs;
   if (!is_search(analysis.directory->plan) || analysis.goals.empty()) return std::nullopt;
   SearchStory story;
-  story.end = recorded_search(*analysis.directory).end;
+  if (const auto search = recorded_search(*analysis.directory)) story.end = search->end;
   std::optional<BestRun> best;
   for (const study::PlannedRun& run : runs) {
     const Kind kind = kind_of(run);
@@ -43,12 +43,13 @@ std::optional<SearchStory> search_story(const Analysis& analysis) {
   return story;
 }
 
-study::SearchState recorded_search(const study::StudyDirectory& directory) {
+std::optional<study::SearchState> recorded_search(const study::StudyDirectory& directory) {
   try {
-    return study::read_search_state(directory.path);
+    study::SearchState state = study::read_search_state(directory.path);
+    if (state != study::SearchState()) return state;
   } catch (const study::DirectoryError&) {
-    return {};
   }
+  return std::nullopt;
 }
 
 }  // namespace doetune::analysis

@@ -30,8 +30,8 @@ struct SearchStory {
 /// Empty unless runs were proposed by a search and a response has a goal.
 std::optional<SearchStory> search_story(const Analysis& analysis);
 
-/// The state of the search in a study directory; the default values without one, or where it cannot
-/// be read: runs are reported whatever has become of it.
-study::SearchState recorded_search(const study::StudyDirectory& directory);
+/// The state of the search in a study directory; empty without one, or where it cannot be read:
+/// runs are reported whatever has become of it.
+std::optional<study::SearchState> recorded_search(const study::StudyDirectory& directory);
 
 }  // namespace doetune::analysis

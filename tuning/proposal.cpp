@@ -89,19 +89,6 @@ void append(const std::vector<doe::Factor>& factors, const std::vector<Settings>
   }
 }
 
-/// Whether settings are the same as others, or known to be harder (infeasible_when) and else the
-/// same.
-bool is_as_hard(const Settings& settings, const Settings& other,
-                const surfaces::InfeasibleDirections& infeasible_when) {
-  for (std::size_t f = 0; f < settings.size(); ++f) {
-    if (settings[f] == other[f]) continue;
-    if (f >= infeasible_when.size() || !infeasible_when[f]) return false;
-    const bool is_higher = settings[f] > other[f];
-    if (is_higher != (*infeasible_when[f] == doe::InfeasibleWhen::kHigher)) return false;
-  }
-  return true;
-}
-
 /// Without what could not run, and what is known to be harder.
 doe::Region open_region(const Problem& problem, const std::vector<Observation>& so_far) {
   std::vector<Settings> infeasible;
@@ -110,8 +97,9 @@ doe::Region open_region(const Problem& problem, const std::vector<Observation>& 
   }
   if (infeasible.empty()) return problem.region;
   const auto is_easier = [infeasible, when = problem.infeasible_when](const Settings& settings) {
-    return std::none_of(infeasible.begin(), infeasible.end(),
-                        [&](const Settings& other) { return is_as_hard(settings, other, when); });
+    return std::none_of(infeasible.begin(), infeasible.end(), [&](const Settings& other) {
+      return surfaces::is_no_harder(other, settings, when);
+    });
   };
   return problem.region.where(is_easier, "settings that can run");
 }

@@ -112,6 +112,11 @@ study::SearchState with_limits(const study::Study& study, const study::SearchSta
   return fields_of(limits) == fields_of(search_limits(study, before)) ? state : reopened(state);
 }
 
+/// The number of runs that may still be made before the confirmation runs.
+int runs_within(const SearchLimits& limits, const study::StudyDirectory& directory) {
+  return limits.budget - limits.validating() - static_cast<int>(directory.plan.runs.size());
+}
+
 /// What the confirmation runs of the optimum show; empty without any.
 std::optional<Validation> validation_of(const study::StudyDirectory& directory) {
   const auto confirmation = analysis::confirmation_of(analysis::analyse(directory));
@@ -261,7 +266,7 @@ Search::Search(const study::StudyDirectory& directory, const SearchLimits& limit
 }
 
 int Search::runs_left(const study::StudyDirectory& directory) const {
-  return limits_.budget - limits_.validating() - static_cast<int>(directory.plan.runs.size());
+  return runs_within(limits_, directory);
 }
 
 std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch) {
@@ -313,12 +318,12 @@ std::vector<Proposal> Search::proposals(const study::StudyDirectory& directory, 
 
 std::pair<int, std::string> Search::affordable(const study::StudyDirectory& directory,
                                                const SearchLimits& limits, int batch) const {
-  const auto planned = static_cast<int>(directory.plan.runs.size());
-  const int left = limits.budget - limits.validating() - planned;
+  const int left = runs_within(limits, directory);
   if (left < 1) {
     const bool is_reserved = left == 0 && limits.validating() > 0;
-    return {0, fmt::format("{} of {} runs have been made{}", planned, limits.budget,
-                           is_reserved ? "; the rest are reserved for the confirmation" : "")};
+    return {0,
+            fmt::format("{} of {} runs have been made{}", directory.plan.runs.size(), limits.budget,
+                        is_reserved ? "; the rest are reserved for the confirmation" : "")};
   }
   batch = std::min(batch, left);
   const auto records = study::read_journal(directory).records;

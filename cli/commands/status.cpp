@@ -174,7 +174,7 @@ struct Standing {
 };
 
 /// By the journal: also runs whose values are of no use have been made.
-runner::RunCounts recorded(const study::StudyDirectory& directory) {
+runner::RunCounts counts_of(const study::StudyDirectory& directory) {
   return runner::count_runs(directory.plan,
                             study::final_records(study::read_journal(directory).records));
 }
@@ -183,7 +183,7 @@ runner::RunCounts recorded(const study::StudyDirectory& directory) {
 /// run is then the report's. A look at runs under way takes no time from them.
 analysis::Analysis analysis_of(const study::StudyDirectory& directory) {
   analysis::Analysis analysis = analysis::read_runs(directory);
-  const runner::RunCounts counts = recorded(directory);
+  const runner::RunCounts counts = counts_of(directory);
   if (counts.remaining > 0 || study::lock_owner(directory.path)) return analysis;
   return analysis::analyse(directory);
 }
@@ -191,7 +191,7 @@ analysis::Analysis analysis_of(const study::StudyDirectory& directory) {
 /// Prints the status of a study once.
 Standing show_status(const study::StudyDirectory& directory, bool json) {
   const analysis::Analysis analysis = analysis_of(directory);
-  const runner::RunCounts counts = recorded(directory);
+  const runner::RunCounts counts = counts_of(directory);
   fmt::print("{}", json ? status_format().text({analysis, counts}) : status_text(analysis, counts));
   flush_output();
   return {counts, study::lock_owner(directory.path).has_value()};
@@ -204,7 +204,7 @@ class RedrawnStatus {
 
   runner::RunCounts look(const study::StudyDirectory& directory, bool) {
     const analysis::Analysis analysis = analysis_of(directory);
-    const runner::RunCounts counts = recorded(directory);
+    const runner::RunCounts counts = counts_of(directory);
     fmt::print("{}", screen_.redrawn(status_text(analysis, counts)));
     flush_output();
     return counts;

@@ -53,9 +53,8 @@ std::string failures_text(const study::StudyDirectory& directory,
 
 std::string command_after_runs(const study::StudyDirectory& directory,
                                const runner::RunCounts& counts, int missing) {
-  const study::SearchState search = analysis::recorded_search(directory);
-  const bool is_searched = search != study::SearchState();
-  const bool is_under_way = missing > 0 || (is_searched && search.end.empty());
+  const auto search = analysis::recorded_search(directory);
+  const bool is_under_way = missing > 0 || (search && search->end.empty());
   const bool in_vain = counts.completed == 0 && counts.unsuccessful() + counts.infeasible > 0;
   const char* name = "report";
   if (!directory.study.has_program()) {
@@ -63,7 +62,7 @@ std::string command_after_runs(const study::StudyDirectory& directory,
   } else if (in_vain) {
     name = "check";
   } else if (is_under_way) {
-    name = is_searched ? "tune" : "run";
+    name = search ? "tune" : "run";
   }
   return fmt::format("doetune {} {}", name, directory.path.string());
 }

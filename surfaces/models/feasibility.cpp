@@ -184,18 +184,6 @@ std::map<std::vector<double>, int> completed_points(const Eigen::MatrixXd& coded
   return points;
 }
 
-/// Whether x is the same as `point` but for factors where it is known to be easier.
-bool is_no_harder(const Eigen::Ref<const Eigen::VectorXd>& x, const std::vector<double>& point,
-                  const InfeasibleDirections& infeasible_when) {
-  for (std::size_t k = 0; k < point.size(); ++k) {
-    const double difference = x[static_cast<Eigen::Index>(k)] - point[k];
-    if (difference == 0) continue;
-    if (k >= infeasible_when.size() || !infeasible_when[k]) return false;
-    if ((difference > 0) == (infeasible_when[k] == doe::InfeasibleWhen::kHigher)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Feasibility fit_feasibility(const std::vector<doe::Factor>& factors, const Eigen::MatrixXd& coded,
@@ -245,10 +233,22 @@ Eigen::MatrixXd Feasibility::drawn_probabilities(const Eigen::MatrixXd& coded) c
   return drawn;
 }
 
+bool is_no_harder(std::span<const double> x, std::span<const double> other,
+                  const InfeasibleDirections& infeasible_when) {
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double difference = x[k] - other[k];
+    if (difference == 0) continue;
+    if (k >= infeasible_when.size() || !infeasible_when[k]) return false;
+    if ((difference > 0) == (infeasible_when[k] == doe::InfeasibleWhen::kHigher)) return false;
+  }
+  return true;
+}
+
 double Feasibility::odds_ratio(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const {
+  const std::span<const double> x(coded_point.data(), static_cast<std::size_t>(coded_point.size()));
   int runs = 0;
   for (const auto& [point, count] : completed_at) {
-    if (is_no_harder(coded_point, point, infeasible_when)) runs += count;
+    if (is_no_harder(x, point, infeasible_when)) runs += count;
   }
   return std::pow(kRanThere, runs);
 }

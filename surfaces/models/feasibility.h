@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,11 @@ struct Feasibility {
   /// The factor of the odds at a point.
   double odds_ratio(const Eigen::Ref<const Eigen::VectorXd>& coded_point) const;
 };
+
+/// Whether x is the same as `other` but for factors where it is known to be easier. One value per
+/// factor, both natural or both coded.
+bool is_no_harder(std::span<const double> x, std::span<const double> other,
+                  const InfeasibleDirections& infeasible_when);
 
 /// The posterior given the runs.
 ///

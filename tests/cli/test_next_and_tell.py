@@ -10,7 +10,7 @@ import random
 import threading
 
 from cli_case import CliCase, main
-from test_tune import NEARLY_BEST, STUDY
+from search_case import NEARLY_BEST, STUDY
 
 
 class NextAndTell(CliCase):
@@ -146,6 +146,10 @@ class NextAndTell(CliCase):
         types = [run["point_type"] for run in made]
         self.assertIn("proposed", types[types.index("confirmation"):])
         self.assertTrue(end)
+        # What helps is more of the search, also where it ended with runs left.
+        state = self.directory / "tune/search.json"
+        state.write_text(json.dumps({**json.loads(state.read_text()), "budget": 60}))
+        self.assertIn("Next: doetune next tune --budget ", self.doetune("optimize", "tune", expect=(0, 6)).stderr)
 
     def test_a_batch(self):
         made, end = self.search("--budget", 20, "--batch", 3)

@@ -4,7 +4,7 @@
 usage: test_replay.py DOETUNE SOURCE_TREE
 """
 from cli_case import CliCase, main
-from test_tune import BENCH, STUDY
+from search_case import BENCH, STUDY
 
 
 class Replay(CliCase):

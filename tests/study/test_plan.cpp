@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -291,6 +292,18 @@ TEST_CASE("One writer at a time", "[study][directory]") {
         Catch::Contains("in use by another doetune (process " + std::to_string(getpid())));
   }
   CHECK_NOTHROW(study::DirectoryLock(directory.path));
+}
+
+TEST_CASE("A hold is shared by the locks of its thread, and by no others", "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const auto lock = [&] { const study::DirectoryLock taken(temporary.path()); };
+  const auto elsewhere = [&] { std::async(std::launch::async, lock).get(); };
+  {
+    const study::DirectoryHold hold(temporary.path());
+    CHECK_NOTHROW(lock());
+    CHECK_THROWS_AS(elsewhere(), study::DirectoryInUse);  // also after a lock that shared it
+  }
+  CHECK_NOTHROW(elsewhere());
 }
 
 TEST_CASE("A run that is told while others are added is told again", "[study][directory]") {
