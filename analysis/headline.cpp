@@ -92,9 +92,12 @@ std::string doubt_text(const Analysis& analysis) {
   for (const std::string& name : limited_responses(analysis)) {
     const auto limit = limit_confidence(analysis, name);
     if (!limit || limit->is_reached()) continue;
-    missed.push_back(fmt::format("{} on {} ({}, wanted {})", missed.empty() ? "the limit" : "that",
-                                 name, in_words(chance_text(limit->probability)),
-                                 chance_text(limit->wanted)));
+    const std::string reached = chance_text(limit->probability),
+                      wanted = chance_text(limit->wanted);
+    missed.push_back(fmt::format("{} on {} ({})", missed.empty() ? "the limit" : "that", name,
+                                 reached == wanted
+                                     ? fmt::format("wanted {}, nearly reached", wanted)
+                                     : fmt::format("{}, wanted {}", in_words(reached), wanted)));
   }
   if (missed.empty()) return "";
   const char* nearest = analysis.optimum->best.doubt <= 0 ? ""

@@ -10,6 +10,7 @@
 #include "analysis/reference_point.h"
 #include "analysis/search_story.h"
 #include "analysis/today.h"
+#include "study/argument_template.h"
 
 namespace doetune::analysis {
 namespace {
@@ -24,7 +25,7 @@ int runs_to_augment(const Analysis& analysis) {
 
 /// A command about this study.
 std::string command(const Analysis& analysis, std::string_view name) {
-  return fmt::format("doetune {} {}", name, analysis.directory->path.string());
+  return fmt::format("doetune {} {}", name, study::shell_quoted(analysis.directory->path.string()));
 }
 
 NextStep augmented(const Analysis& analysis, std::string reason) {

@@ -9,6 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/failed_runs.h"
+#include "analysis/reference_point.h"
 #include "study/directory/journal.h"
 #include "study/directory/patience.h"
 #include "study/directory/results.h"
@@ -112,7 +113,15 @@ double change_cost(const study::Study& study,
 /// start(), its errors with a place in the study's file.
 std::vector<Settings> start_of(const study::Study& study, const Problem& problem, int budget) {
   try {
-    return start(problem, start_size(problem, budget));
+    const int runs = start_size(problem, budget);
+    std::vector<Settings> settings = start(problem, runs);
+    const std::set<Settings> different(settings.begin(), settings.end());
+    if (runs > 1 && different.size() == 1) {
+      throw doe::DesignError(
+          fmt::format("there is one configuration only, {}: nothing to search",
+                      analysis::settings_text(problem.factors, settings.front())));
+    }
+    return settings;
   } catch (const doe::DesignError& error) {
     std::string place = "factors";
     for (const char* key : {"forbidden", "constraints"}) {

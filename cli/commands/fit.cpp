@@ -220,15 +220,8 @@ int command_fit(const Command& command, const Arguments& arguments) {
   const bool any_surface =
       std::any_of(analysis.responses.begin(), analysis.responses.end(),
                   [](const auto& response) { return response.surface() != nullptr; });
-  if (!any_surface && analysis.completed() > 0) {
-    const std::string next = analysis::verdict(analysis).next_command;
-    say_next(!next.empty() ? next
-                           : fmt::format("doetune augment {} --runs N",
-                                         study::shell_quoted(directory.path.string())));
-    return kRunsMissing;
-  }
-  if (analysis.completed() == 0) {
-    say_next(analysis::verdict(analysis).next_command);
+  if (!any_surface || analysis.completed() == 0) {
+    say_next(next_of(analysis::verdict(analysis)));
     return kRunsMissing;
   }
   say_next(fmt::format("doetune optimize {}", study::shell_quoted(directory.path.string())));

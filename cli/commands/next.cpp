@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/documents.h"
 #include "cli/options/search_options.h"
+#include "cli/runs/front_of_goals.h"
 #include "cli/runs/search_directory.h"
 #include "cli/terminal/print_verdict.h"
 #include "cli/terminal/terminal.h"
@@ -38,10 +39,13 @@ struct Next {
   std::optional<analysis::Verdict> verdict;  ///< once the search is over, unless for a front
 };
 
-/// What the search has found, once all runs have been made.
+/// Whether all runs have been made.
+bool is_over(const NextRuns& steps) { return steps.runs.empty() && !steps.gave_up; }
+
+/// What the search has found, once it is over.
 std::optional<analysis::Verdict> verdict_of(const study::StudyDirectory& directory,
                                             const NextRuns& steps) {
-  if (!steps.runs.empty() || steps.gave_up) return std::nullopt;
+  if (!is_over(steps)) return std::nullopt;
   if (study::read_search_state(directory.path).front) return std::nullopt;
   return analysis::verdict(analysis::analyse(directory));
 }
@@ -111,7 +115,11 @@ int command_next(const Command& command, const Arguments& arguments) {
   } else {
     print_next(next);
   }
-  say_next(next_command(next));
+  if (is_over(steps) && !next.verdict && !options.json()) {
+    conclude_front(directory, false);
+  } else {
+    say_next(next_command(next));
+  }
   return steps.gave_up ? kRunsMissing : kDone;
 }
 

@@ -285,7 +285,7 @@ std::string next_command(const analysis::Analysis& analysis, bool asks_otherwise
   const bool goes_on = verdict.status == analysis::Status::kUnconfirmed ||
                        verdict.status == analysis::Status::kNotConfirmed;
   if (goes_on && !asks_otherwise && !verdict.next_command.empty()) return verdict.next_command;
-  return fmt::format("doetune report {}", analysis.directory->path.string());
+  return fmt::format("doetune report {}", study::shell_quoted(analysis.directory->path.string()));
 }
 
 }  // namespace
@@ -326,10 +326,7 @@ int command_optimize(const Command& command, const Arguments& arguments) {
   if (!analysis.optimum) {
     if (!analysis.measured) print_message("no optimum: {}\n", analysis.optimum_problem);
     if (analysis.measured && !options.json()) print_measured(analysis);
-    const analysis::Verdict verdict = analysis::verdict(analysis);
-    say_next(verdict.next_command.empty()
-                 ? fmt::format("doetune fit {}", study::shell_quoted(directory.path.string()))
-                 : verdict.next_command);
+    say_next(next_of(analysis::verdict(analysis)));
     return kRunsMissing;
   }
   if (options.has("with-confirmation") && !options.json()) {

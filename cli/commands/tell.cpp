@@ -168,8 +168,8 @@ int command_tell(const Command& command, const Arguments& arguments) {
   study::StudyDirectory directory;
   const Told told = study::when_free([&] {
     directory = study::open_directory(path);
-    const int run = options.integer("run", only_pending_run(directory));
-    if (run == 0) throw UsageError("doetune tell: which run? give --run N");
+    const int run = options.has("run") ? options.integer("run", 0) : only_pending_run(directory);
+    if (run == 0 && !options.has("run")) throw UsageError("doetune tell: which run? give --run N");
     return options.has("step") ? tell_step(options, directory, run, words)
                                : tell_end(options, directory, run, words);
   });

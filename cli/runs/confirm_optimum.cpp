@@ -46,16 +46,16 @@ Obstacle obstacle_to(const analysis::Analysis& analysis) {
     return {kRunsMissing,
             fmt::format("there is no optimum to confirm yet: {} of the plan {} not been made",
                         analysis::count_of(missing, "run"), missing == 1 ? "has" : "have"),
-            verdict.next_command};
+            next_of(verdict)};
   }
   switch (verdict.status) {
     case analysis::Status::kPartial:
     case analysis::Status::kNoGoals:
       return {kRunsMissing, "there is no optimum to confirm: " + verdict.headline,
-              verdict.next_command};
+              next_of(verdict)};
     case analysis::Status::kInfeasible:
       return {kNoSettingsMeetGoals, "there is no configuration to confirm: " + verdict.headline,
-              verdict.next_command};
+              next_of(verdict)};
     default:
       return {};
   }

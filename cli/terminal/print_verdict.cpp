@@ -32,6 +32,10 @@ void print_verdict(const analysis::Verdict& verdict) {
   }
 }
 
+std::string next_of(const analysis::Verdict& verdict) {
+  return verdict.next_command.empty() ? verdict.next_reason : verdict.next_command;
+}
+
 void print_preference(const analysis::Analysis& analysis) {
   const std::string text = analysis::preference_text(analysis);
   if (!text.empty()) fmt::print("\n{}\n", wrapped(text, 0, kColumns));

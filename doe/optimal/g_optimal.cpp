@@ -104,6 +104,7 @@ void report(const DesignRequest& request, const SearchResult& found, const Eigen
 
 Design g_optimal(const DesignRequest& asked) {
   if (asked.model.column_count() == 0) throw DesignError("the model has no terms");
+  check_levels(asked);
   const DesignRequest request = one_replicate(asked);
   Design design;
   design.points = center_points(request);

@@ -228,6 +228,7 @@ SearchResult find_runs(const CriterionWeights& weights, const DesignRequest& req
 
 Design optimal_design(const CriterionWeights& weights, const DesignRequest& asked) {
   check_costs(asked);
+  check_levels(asked);
   const DesignRequest request = one_replicate(asked);
   Design design;
   design.points = center_points(request);

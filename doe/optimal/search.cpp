@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "doe/evaluation/region_sample.h"
 
 namespace doetune::doe {
 namespace {
@@ -46,7 +49,36 @@ void finish_exchange(const ExchangeProblem& problem, SearchTasks& tasks, Exchang
   }
 }
 
+constexpr int kSampled = 1'000;  ///< points in which a level would occur, unless hardly any has it
+
+bool depends_on(const Model& model, std::size_t factor) {
+  return std::any_of(model.terms().begin(), model.terms().end(),
+                     [&](const Term& term) { return term.powers[factor] > 0; });
+}
+
 }  // namespace
+
+void check_levels(const DesignRequest& request) {
+  if (request.region.is_box()) return;
+  const Eigen::MatrixXd sample = region_sample(request.factors, request.region, kSampled);
+  if (sample.rows() < kSampled && !few_combinations(request.factors, kSampled)) return;
+  const auto occurs = [](const Eigen::MatrixXd& points, Eigen::Index factor, double level) {
+    return points.rows() > 0 && (points.col(factor).array() == level).any();
+  };
+  for (std::size_t f = 0; f < request.factors.size(); ++f) {
+    const Factor& factor = request.factors[f];
+    if (!factor.is_categorical() || !depends_on(request.model, f)) continue;
+    for (std::size_t level = 0; level < factor.level_names.size(); ++level) {
+      const auto column = static_cast<Eigen::Index>(f);
+      const auto coded = static_cast<double>(level);
+      if (occurs(sample, column, coded) || occurs(request.existing, column, coded)) continue;
+      throw DesignError(fmt::format(
+          "no allowed run has the level '{}' of {}, so that no design determines the model; remove "
+          "that level from the study, or use space-filling, which needs no model",
+          factor.level_names[level], factor.name));
+    }
+  }
+}
 
 double equality_tolerance(const ExchangeProblem& problem) {
   const bool root = problem.criterion == ExactCriterion::kDeterminant;

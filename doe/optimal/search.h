@@ -21,6 +21,10 @@ std::optional<SearchResult> search_designs(const ExchangeProblem& problem,
                                            const SearchSettings& settings,
                                            const Eigen::MatrixXd& core = {});
 
+/// Throws DesignError if the model has terms of a categorical factor with a level that neither the
+/// region, as far as a sample of it shows, nor existing runs have: a search would find nothing.
+void check_levels(const DesignRequest& request);
+
 /// The error for a search without a result.
 DesignError nothing_found(int runs);
 

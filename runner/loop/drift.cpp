@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
@@ -19,6 +20,11 @@ double mean_of(const std::vector<Point>& points, double Point::*member) {
   return sum / static_cast<double>(points.size());
 }
 
+bool have_one_sign(const std::vector<Point>& points) {
+  return std::all_of(points.begin(), points.end(),
+                     [&](const Point& point) { return point.value * points.front().value > 0; });
+}
+
 std::optional<Drift> drift_of(const std::string& response, const std::vector<Point>& points) {
   constexpr std::size_t kFewest = 3;
   if (points.size() < kFewest) return std::nullopt;
@@ -32,14 +38,17 @@ std::optional<Drift> drift_of(const std::string& response, const std::vector<Poi
     sxy += (order - center) * (value - mean);
     syy += (value - mean) * (value - mean);
   }
-  if (sxx == 0 || mean == 0) return std::nullopt;
+  if (sxx == 0) return std::nullopt;
   const auto freedom = static_cast<double>(points.size() - 2);
   const double slope = sxy / sxx;
   const double residual = std::max(0.0, syy - slope * sxy);
   const double std_error = std::sqrt(residual / freedom / sxx);
   const double t = boost::math::quantile(boost::math::students_t(freedom), 0.975);
-  const double span = (points.back().order - points.front().order) / std::abs(mean);
-  Drift drift{response, static_cast<int>(points.size()), slope * span, t * std_error * span};
+  const bool is_relative = have_one_sign(points);
+  const double span =
+      (points.back().order - points.front().order) / (is_relative ? std::abs(mean) : 1);
+  Drift drift{response, static_cast<int>(points.size()), slope * span, t * std_error * span,
+              is_relative};
   drift.is_clear = std::abs(drift.change) > drift.half_width;
   return drift;
 }
@@ -69,15 +78,17 @@ std::vector<Drift> drifts(const study::Study& study, const study::Plan& plan,
 
 std::string drift_text(const Drift& drift) {
   constexpr double kTooWide = 0.1;  // maximum half-width to be called steady
-  const char* const what = drift.is_clear                 ? "drifts"
-                           : drift.half_width <= kTooWide ? "is steady at the centre"
-                                                          : "varies too much to detect a drift";
-  const auto percent = [](double fraction) {
-    return std::abs(fraction) >= 1 ? fmt::format("{:.0f}", 100 * fraction)
-                                   : fmt::format("{:.2g}", 100 * fraction);
+  const bool is_steady = drift.is_relative && drift.half_width <= kTooWide;
+  const char* const what = drift.is_clear ? "drifts"
+                           : is_steady    ? "is steady at the centre"
+                                          : "varies too much to detect a drift";
+  const auto amount = [&](double change) {
+    if (!drift.is_relative) return fmt::format("{:.2g}", change);
+    return std::abs(change) >= 1 ? fmt::format("{:.0f} %", 100 * change)
+                                 : fmt::format("{:.2g} %", 100 * change);
   };
-  return fmt::format("{} {}: {}{} % (±{} %) over {} centre runs", drift.response, what,
-                     drift.change < 0 ? "" : "+", percent(drift.change), percent(drift.half_width),
+  return fmt::format("{} {}: {}{} (±{}) over {} centre runs", drift.response, what,
+                     drift.change < 0 ? "" : "+", amount(drift.change), amount(drift.half_width),
                      drift.runs);
 }
 

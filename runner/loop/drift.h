@@ -17,10 +17,12 @@ namespace doetune::runner {
 /// are equal, it is caused by something else (a GPU that warms up, a cache that fills).
 struct Drift {
   std::string response;
-  int runs = 0;           ///< number of completed centre runs
-  double change = 0;      ///< from the first to the last, relative to their mean
-  double half_width = 0;  ///< of its 95 % interval (Student's t, runs - 2 degrees of freedom)
-  bool is_clear = false;  ///< the interval excludes zero
+  int runs = 0;             ///< number of completed centre runs
+  double change = 0;        ///< from the first to the last
+  double half_width = 0;    ///< of its 95 % interval (Student's t, runs - 2 degrees of freedom)
+  bool is_relative = true;  ///< both relative to the mean; not where values have both signs, since
+                            ///< a mean near 0 is no measure
+  bool is_clear = false;    ///< the interval excludes zero
 };
 
 /// For each measured response with at least three completed centre runs at the same settings.

@@ -424,16 +424,17 @@ class StudyRun {
     ++ended_;
     cancelled_ += record.status == RunStatus::kCancelled ? 1 : 0;
     const bool again = schedule_->ended(index, record.status, now_s_());
+    const std::string why_stopping = failures_.after(record, again, any_worked());
     progress_.ended(record, status_before);
     if (again) progress_.retried();
     progress_.set_waiting(schedule_->waiting());
     count_servers_left();
-    sink_.ended(progress_, run, record, directory, again);
+    sink_.ended(progress_, run, record, directory, again && !failures_.gave_up());
     for (const auto& text : drift_.after(run, directory_.study, directory_.plan, final_)) {
       report(text);
     }
     report(hooks_.after_run(record, directory));
-    report(failures_.after(record, again, any_worked()));
+    report(why_stopping);
     return again;
   }
 

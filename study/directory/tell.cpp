@@ -110,7 +110,9 @@ std::optional<EarlyEnd> tell_step(const StudyDirectory& directory, int run,
     const RunRecord& record = before->second;
     if (record.status == RunStatus::kEndedEarly)
       return EarlyEnd{record.responses, record.bounds, record.reason};
-    if (is_decided(record.status)) fail_recorded(record);
+    if (is_decided(record.status)) {
+      throw StudyError(fmt::format("run {} has ended: {}", run, run_status_name(record.status)));
+    }
     attempt = record.attempt + 1;
   }
   if (!latest.responses.empty()) append_progress(directory.attempt(run, attempt), latest);

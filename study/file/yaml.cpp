@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -43,6 +44,44 @@ const std::string& first_key(const Schema& schema) {
   const auto required = std::find_if(schema.keys.begin(), schema.keys.end(),
                                      [](const SchemaKey& key) { return key.required; });
   return (required == schema.keys.end() ? schema.keys.front() : *required).name;
+}
+
+/// Where keys may stand, as in "run.timeout" or "responses.NAME.goal"; of keys of one name the
+/// first.
+using KeyPaths = std::map<std::string, std::string>;
+
+void add_paths(const Schema& schema, const std::string& path, KeyPaths& paths) {
+  const std::string prefix = path.empty() ? "" : path + ".";
+  for (const SchemaKey& key : schema.keys) {
+    paths.emplace(key.name, prefix + key.name);
+    add_paths(key.value, prefix + key.name, paths);
+  }
+  for (const Schema& alternative : schema.alternatives) {
+    add_paths(alternative, schema.kind == Kind::kMap ? prefix + "NAME" : path, paths);
+  }
+}
+
+const KeyPaths& study_paths() {
+  static const KeyPaths paths = [] {
+    KeyPaths found;
+    add_paths(study_schema(), "", found);
+    return found;
+  }();
+  return paths;
+}
+
+/// For an unknown key: the same name elsewhere in the study file, one that is near among `valid`,
+/// or one that is near elsewhere; else all that are valid.
+std::string meant(const std::string& name, const std::vector<std::string>& valid) {
+  const auto elsewhere = [](const std::string& key) {
+    return fmt::format("; did you mean {}?", study_paths().at(key));
+  };
+  if (study_paths().contains(name)) return elsewhere(name);
+  if (const std::string near = did_you_mean(name, valid); !near.empty()) return near;
+  std::vector<std::string> names;
+  for (const auto& [key, path] : study_paths()) names.push_back(key);
+  const auto near = nearest_name(name, names);
+  return near ? elsewhere(*near) : did_you_mean_or_list(name, valid);
 }
 
 std::string expectation(const Schema& schema) {
@@ -215,7 +254,7 @@ class Checker {
     for (const SchemaKey& known : schema.keys) names.push_back(known.name);
     fail_at(file_, key,
             fmt::format("{}: unknown key '{}'{}", what, shown(key.Scalar()),
-                        did_you_mean_or_list(key.Scalar(), names)));
+                        meant(key.Scalar(), names)));
   }
 
   void check_map(const YAML::Node& node, const Schema& schema, const std::string& what) {

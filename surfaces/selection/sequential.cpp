@@ -75,10 +75,16 @@ bool lacks_fit(const SequentialStep& step) {
   return step.lack_of_fit_p && *step.lack_of_fit_p < kSignificant;
 }
 
+/// Whether the order leaves no error at all, so that its terms cannot be tested, and the preceding
+/// one does.
+bool becomes_exact(const SequentialStep& step) {
+  return step.sigma == 0.0 && step.sum_of_squares.value_or(0) > 0;
+}
+
 void suggest(SequentialSummary& summary) {
   std::vector<const SequentialStep*> candidates;
   for (const SequentialStep& step : summary.steps) {
-    const bool significant = step.p && *step.p < kSignificant;
+    const bool significant = step.p ? *step.p < kSignificant : becomes_exact(step);
     if (step.model == kMeanModel || (significant && step.aliased.empty()))
       candidates.push_back(&step);
   }
@@ -96,7 +102,9 @@ void suggest(SequentialSummary& summary) {
     guarded = below;
   }
   summary.suggested = best->model;
-  if (best->model != kMeanModel) {
+  if (best->model != kMeanModel && !best->p) {
+    summary.reason = "the lowest order that fits the runs exactly";
+  } else if (best->model != kMeanModel) {
     summary.reason = fmt::format(
         "the highest order whose terms are determined and significant (p = {:.2g})", *best->p);
   } else {

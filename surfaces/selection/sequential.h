@@ -37,7 +37,8 @@ struct SequentialSummary {
 /// Fits the named models in turn; each contains the preceding one.
 ///
 /// The suggested model is the highest for which
-///   1. nothing is aliased, and the added terms are significant (p < 0.05; "mean": always)
+///   1. nothing is aliased, and the added terms are significant (p < 0.05; "mean": always; where
+///      nothing is left to test them against: if they explain any of it)
 ///   2. the lack of fit is not significant (p >= 0.05, or there is no test); if no model satisfies
 ///      this, the condition is dropped, and the reason says so
 ///   3. predicted R2 is not below that of a lower model that satisfies 1 and 2 (a missing value

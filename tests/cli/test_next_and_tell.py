@@ -151,6 +151,13 @@ class NextAndTell(CliCase):
         state.write_text(json.dumps({**json.loads(state.read_text()), "budget": 60}))
         self.assertIn("Next: doetune next tune --budget ", self.doetune("optimize", "tune", expect=(0, 6)).stderr)
 
+    def test_the_front_is_printed_at_the_end(self):
+        self.write("tune.yaml", self.study.replace("goal: at_most, high: 30", "goal: minimize"))
+        self.search("--budget", 14, "--front")
+        done = self.doetune("next", "tune")
+        self.assertRegex(done.stdout, "^The search has ended: .*\nPareto front of [0-9]+ configurations")
+        self.assertIn("Next: doetune report tune", done.stderr)
+
     def test_a_batch(self):
         made, end = self.search("--budget", 20, "--batch", 3)
         self.assertLessEqual(len(made), 20)
@@ -311,9 +318,10 @@ run: {end_early: {runs: 5}}
         self.assertEqual(self.json_of(*tell, 1, "accuracy=nan")["status"], "running")  # it diverges
         self.assertIn("did you mean 'accuracy'", self.error_of(*tell, 1, "acuracy=1", expect=3))
         self.assertIn("a run in progress", self.error_of(*tell, 1, "accuracy=1", "--infeasible", expect=2))
+        self.assertIn("expected a planned run", self.error_of("tell", "tune", "--run", 0, "accuracy=1", expect=3))
         self.assertIn("expected a planned run", self.error_of("tell", "tune", "--run", 99, "--step", 1, "accuracy=1", expect=3))
         self.doetune("tell", "tune", "--run", 1, "accuracy=0.5")
-        self.assertIn("already has a different result", self.error_of(*tell, 1, "accuracy=1", expect=3))
+        self.assertIn("run 1 has ended: completed", self.error_of(*tell, 1, "accuracy=1", expect=3))
 
 
 if __name__ == "__main__":

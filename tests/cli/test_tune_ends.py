@@ -10,7 +10,7 @@ import time
 from collections import Counter
 
 from cli_case import DOETUNE, main
-from search_case import STUDY, SearchCase
+from search_case import BENCH, STUDY, SearchCase
 
 
 class TuneEnds(SearchCase):
@@ -193,6 +193,29 @@ run: {telemetry: 0}
         self.check_runs(16)
         optimum = json.loads((self.directory / "tune/optimum.json").read_text())
         self.assertEqual(optimum["settings"], {"executors": 6, "batch": 4})
+
+    def test_one_configuration(self):
+        """There is nothing to search, which is said before any run."""
+        self.write("tune.yaml", STUDY + 'constraints: ["batch == 4", "executors == 3"]\n')
+        error = self.error_of("tune", "tune.yaml", expect=3)
+        self.assertRegex(error, r"tune.yaml:\d+:\d+: there is one configuration only, executors = 3, batch = 4")
+        self.assertFalse((self.directory / "tune").exists())
+
+    def test_one_configuration_that_can_run(self):
+        """The search tries all, and says what to do."""
+        self.write_program("bench", BENCH.replace("executors * batch > 60", "executors != 3"))
+        self.write("tune.yaml", STUDY + 'constraints: ["batch == 4"]\n')
+        done = self.doetune("tune", "tune.yaml", "--budget", 20, "-o", "a search", expect=5)
+        self.assertIn("every configuration has been tried", done.stderr)
+        self.assertIn("Next: make a new study, with wider ranges or more levels", done.stderr)
+        for command in "optimize", "fit", "confirm":
+            self.assertIn("Next: make a new study", self.doetune(command, "a search", expect=5).stderr)
+
+    def test_a_directory_with_a_space(self):
+        self.doetune("tune", "tune.yaml", "--budget", 8, "-o", "a search", expect=(0, 5, 8))
+        for command in "optimize", "report":
+            for line in re.findall("Next: doetune .*", self.doetune(command, "a search").stderr):
+                self.assertIn("'a search'", line)
 
 
 if __name__ == "__main__":

@@ -425,6 +425,25 @@ TEST_CASE("A search that cannot succeed says why", "[doe][optimal]") {
                     Catch::Contains("no design with 8 runs that determines the model"));
 }
 
+TEST_CASE("A level that no run can have is named, before a search", "[doe][optimal]") {
+  doe::DesignRequest wanted =
+      request({continuous("rate"), words("precision", {"fp32", "fp16", "int8"})}, "quadratic", 16);
+  wanted.region = constrained(wanted.factors, "precision != 2");
+  const std::string no_level = "no allowed run has the level 'int8' of precision";
+  CHECK_THROWS_WITH(doe::build_design("d-optimal", wanted), Catch::Contains(no_level));
+  CHECK_THROWS_WITH(doe::build_design("g-optimal", wanted), Catch::Contains(no_level));
+  CHECK(doe::build_design("space-filling", wanted).points.size() == 16);
+  // Runs that were made before have it.
+  wanted.model = doe::Model::named("linear", wanted.factors);
+  wanted.existing.resize(1, 2);
+  wanted.existing << 0, 2;
+  CHECK(doe::build_design("d-optimal", wanted).points.size() == 16);
+  // Without a term of the factor its levels do not matter.
+  wanted.existing.resize(0, 2);
+  wanted.model = doe::Model::parse({"1", "rate", "rate^2"}, wanted.factors);
+  CHECK(doe::build_design("d-optimal", wanted).points.size() == 16);
+}
+
 TEST_CASE("A time limit gives the best so far", "[doe][optimal]") {
   doe::DesignRequest wanted = request(numbered_factors(8), "quadratic", 60);
   wanted.options.time_limit_s = 0.05;

@@ -12,11 +12,14 @@ namespace doetune::tests {
 
 struct SilentSink : runner::ProgressSink {
   std::vector<std::string> notes;
+  std::vector<int> retried;
 
   void started(const runner::Progress&, const study::PlannedRun&, int) override {}
   void setting_up(const study::PlannedRun&) override {}
-  void ended(const runner::Progress&, const study::PlannedRun&, const study::RunRecord&,
-             const std::filesystem::path&, bool) override {}
+  void ended(const runner::Progress&, const study::PlannedRun& run, const study::RunRecord&,
+             const std::filesystem::path&, bool again) override {
+    if (again) retried.push_back(run.run);
+  }
   void note(const std::string& text) override { notes.push_back(text); }
   double tick(const runner::Progress&, double) override {
     return std::numeric_limits<double>::infinity();

@@ -58,6 +58,17 @@ TEST_CASE("A clear drift is reported; two runs or none show nothing", "[runner][
   CHECK(failed.drifts().empty());
 }
 
+TEST_CASE("The drift of values around 0 is not relative to their mean", "[runner][drift]") {
+  // By hand: x = 1, 2, 3, y = -1, 0.7, 0.6; slope 0.8; the mean is 0.1.
+  const auto found = Centers({-1, 0.7, 0.6}).drifts();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].change == Approx(1.6));
+  CHECK_THAT(runner::drift_text(found[0]), Catch::Contains("to detect a drift: +1.6 (±"));
+  CHECK_THAT(runner::drift_text(found[0]), !Catch::Contains("%"));
+  CHECK(Centers({-1, 0, 1}).drifts().size() == 1);  // a mean of 0
+  CHECK_FALSE(Centers({0, 0, 0}).drifts().at(0).is_clear);
+}
+
 TEST_CASE("Of steady systems one in twenty seems to drift", "[runner][drift]") {
   RandomStream random(2026, 5);
   int clear = 0;

@@ -124,6 +124,14 @@ TEST_CASE("A plan whose first three runs fail alike stops", "[runner][policies]"
   }
 }
 
+TEST_CASE("The failure that stops a plan is not announced as one to retry", "[runner][policies]") {
+  World world;
+  world.directory.study.run.retries = {1, 0};
+  world.launcher.script = [](const std::string&) { return failing(); };
+  CHECK(world.run().gave_up);
+  CHECK(world.sink.retried == std::vector<int>{1, 2});
+}
+
 TEST_CASE("Runs that fail in different ways, or after one that worked, do not stop a plan",
           "[runner][policies]") {
   World world;

@@ -94,6 +94,20 @@ TEST_CASE("The order that made the responses is suggested", "[surfaces][sequenti
   CHECK(right >= 80);
 }
 
+TEST_CASE("Of a response without error the lowest exact order is suggested",
+          "[surfaces][sequential]") {
+  const std::vector<doe::Factor> factors{continuous("a"), continuous("b")};
+  Eigen::MatrixXd coded(14, 2);
+  for (int i = 0; i < 14; ++i) coded.row(i) << i % 3 - 1, i / 3 % 3 - 1;
+  const auto a = coded.col(0).array(), b = coded.col(1).array();
+  SequentialSummary summary = sequential_summary(factors, coded, 25 + 14 * a - 2 * b);
+  CHECK(summary.suggested == "linear");
+  CHECK(summary.reason == "the lowest order that fits the runs exactly");
+  summary = sequential_summary(factors, coded, 25 + 14 * a - 2 * b * b);
+  CHECK(summary.suggested == "quadratic");
+  CHECK(sequential_summary(factors, coded, Eigen::VectorXd::Constant(14, 3)).suggested == "mean");
+}
+
 TEST_CASE("What the runs do not determine is named in the sequence", "[surfaces][sequential]") {
   const std::vector<doe::Factor> factors{continuous("a"), continuous("b")};
   Eigen::MatrixXd coded(7, 2);
