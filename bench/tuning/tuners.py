@@ -66,14 +66,15 @@ class Smac:
 
 
 class Ax:
-    """Ax's default: a Sobol start, then Bayesian optimisation by BoTorch with its outcome constraints."""
+    """Ax's default: a Sobol start, then Bayesian optimisation by BoTorch with its outcome constraints. A run that did
+    not complete is told as the worst value so far and as missing the limits: marked as failed, it is proposed again."""
 
     def __init__(self, _, case, runs, seed):
         from ax.api.client import Client
         from ax.api.configs import RangeParameterConfig
         logging.disable(logging.WARNING)
         warnings.filterwarnings("ignore")
-        self.case, self.client = case, Client(random_seed=seed)
+        self.case, self.client, self.penalty = case, Client(random_seed=seed), Penalty(case)
         self.client.configure_experiment([RangeParameterConfig(name=factor, parameter_type="int",
                                                                bounds=(0, len(levels) - 1))
                                           for factor, levels in case.factors.items()])
@@ -85,24 +86,26 @@ class Ax:
         return [parameters[factor] for factor in self.case.factors]
 
     def tell(self, value, excess):
-        if value is None:
-            self.client.mark_trial_failed(trial_index=self.trial)
-        else:
-            self.client.complete_trial(trial_index=self.trial, raw_data={self.case.response: value, **excess})
+        penalised = self.penalty.of(value, excess)
+        self.client.complete_trial(trial_index=self.trial, raw_data={
+            self.case.response: penalised if value is None else value, **excess})
 
 
 class Penalty:
-    """The worst value so far, for a tuner that does not know why a run is of no use."""
+    """For a tuner that does not know why a run is of no use: 0 of what is maximised, else the worst value so far; before
+    any, the worst of the case."""
 
     def __init__(self, case):
         self.maximize, self.worst = case.maximize, None
+        self.worst_of_all = max(values[case.response] for _, values in case.rows if values)
 
     def of(self, value, excess):
-        if value is not None and (self.worst is None or (value < self.worst) == self.maximize):
-            self.worst = value
         if value is not None and max(excess.values(), default=0) <= 0:
+            self.worst = value if self.worst is None else max(value, self.worst)
             return value
-        return 0.0 if self.maximize or self.worst is None else self.worst
+        if self.maximize:
+            return 0.0
+        return self.worst_of_all if self.worst is None else self.worst
 
 
 TUNERS = {"tpe": Optuna, "gp": Optuna, "cmaes": Optuna, "smac": Smac, "ax": Ax}
