@@ -14,6 +14,7 @@
 #include "study/directory/journal.h"
 #include "study/directory/original_file.h"
 #include "study/directory/patience.h"
+#include "study/directory/results.h"
 #include "tuning/start.h"
 #include "tuning/study_search.h"
 #include "tuning/utility.h"
@@ -146,15 +147,15 @@ bool is_pending(const study::StudyDirectory& directory) {
   });
 }
 
-/// Why no further runs are asked for; empty if they are.
+/// Why no further runs are asked for; empty if they are. Runs whose values are of no use count as
+/// failed.
 std::string in_vain(const study::StudyDirectory& directory) {
   if (directory.study.run.on_failure == study::OnFailure::kContinue) return "";
-  const std::string reason = analysis::first_runs_failed_alike(records_of(directory));
+  const auto records = study::usable_records(directory, records_of(directory));
+  const std::string reason = analysis::first_runs_failed_alike(records);
   if (reason.empty()) return "";
   return fmt::format(
-      "all runs so far have failed in the same way ({}), and others probably would too; once that "
-      "is solved, tell the result of one of them, or set run: {{on_failure: continue}}",
-      reason);
+      "all runs so far have failed in the same way ({}), and others probably would too", reason);
 }
 
 /// Whether the search ended before, with runs that confirm.
@@ -201,11 +202,17 @@ ContinuedSearch continue_search(const std::filesystem::path& path, const study::
   ContinuedSearch search{study::open_directory(path), {}};
   auto keys = study::edited_keys(search.directory, study);
   if (keys.empty() || !is_latest) return search;
+  problem_of(study);  // an error in the goals comes before anything is written
   const bool is_about_goals = std::any_of(keys.begin(), keys.end(), [](const std::string& key) {
     return key != "run" && key != "confirm";
   });
   // First, since whoever is interrupted between the two and calls again finds the study unedited.
-  if (is_about_goals) study::write_search_state(path, reopened(study::read_search_state(path)));
+  // What little other goals had to gain says nothing about these.
+  if (is_about_goals) {
+    study::SearchState state = reopened(study::read_search_state(path));
+    state.small_gains = 0;
+    study::write_search_state(path, state);
+  }
   study::edit_study(search.directory, study);
   search.edited = std::move(keys);
   return search;
@@ -279,6 +286,7 @@ std::vector<NextRun> Search::propose(study::StudyDirectory& directory, int batch
     if (last.first < 1 || !has_optimum(directory)) std::tie(runs_now, reason) = std::move(last);
   }
   if (runs_now < 1) return ends(directory, std::move(reason));
+  if (auto failed = in_vain(directory); !failed.empty()) return ends(directory, std::move(failed));
   const std::string unvaried = limits_.tolerance > 0 ? unvaried_goals(directory) : "";
   if (!unvaried.empty())
     return ends(directory, "all completed runs have given the same " + unvaried);
@@ -335,7 +343,7 @@ std::pair<int, std::string> Search::affordable(const study::StudyDirectory& dire
   for (const Resource& resource : resources(records, limits)) {
     const double runs =
         resource.runs_for(resource.left()) - limits.settings * resource.confirmations(limits);
-    if (runs >= 1) {
+    if (runs >= std::min(batch, resource.shared_by)) {
       batch = static_cast<int>(std::min<double>(batch, runs));
       continue;
     }
@@ -378,7 +386,13 @@ std::vector<NextRun> Search::ends(const study::StudyDirectory& directory, std::s
 
 NextRuns next_of_search(study::StudyDirectory& directory, const SearchLimits& limits, int batch) {
   check_budget(directory, limits.budget);
-  if (auto reason = in_vain(directory); !reason.empty()) return {{}, std::move(reason), true};
+  if (const auto reason = in_vain(directory); !reason.empty()) {
+    return {{},
+            reason +
+                "; once that is solved, tell the result of one of them, or set run: "
+                "{on_failure: continue}",
+            true};
+  }
   const study::SearchState before = study::read_search_state(directory.path);
   const study::SearchState now = with_limits(directory.study, before, limits);
   if (auto pending = pending_runs(directory, batch); !pending.empty()) {

@@ -144,8 +144,9 @@ std::vector<Resource> resources(const std::vector<study::RunRecord>& records,
     return Resource{limit, std::accumulate(used.begin(), used.end(), 0.0), mean_use(records, used),
                     text, suffix};
   };
-  return {of(limits.seconds, time, analysis::duration_text, ""),
-          of(limits.gpu_seconds, gpu_time, analysis::duration_text, " of GPU time"),
+  Resource of_time = of(limits.seconds, time, analysis::duration_text, "");
+  of_time.shared_by = limits.jobs;
+  return {of_time, of(limits.gpu_seconds, gpu_time, analysis::duration_text, " of GPU time"),
           of(limits.joules, energy, energy_text, "")};
 }
 

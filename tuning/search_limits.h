@@ -47,6 +47,7 @@ struct Resource {
   double each = 0;              ///< by a completed run, on average; 0 if none has been made
   std::string (*text)(double);  ///< an amount as users read it: "3 h 10 min"
   const char* of;               ///< what follows that: " of GPU time"
+  int shared_by = 1;            ///< so many concurrent runs: one alone uses as much as these
 
   double left() const;
 

@@ -32,8 +32,10 @@ std::optional<double> time_left_s(const analysis::Analysis& analysis, int missin
   return seconds_for(analysis.directory->study, analysis.records, missing);
 }
 
-int missing_runs(const runner::RunCounts& counts) {
-  return counts.remaining + counts.unsuccessful();
+/// The runs to be made; where the user makes them, without those that failed: only `run` and `tune`
+/// make runs again.
+int missing_runs(const study::Study& study, const runner::RunCounts& counts) {
+  return counts.remaining + (study.has_program() ? counts.unsuccessful() : 0);
 }
 
 /// Bottlenecks of the runs and flags of their measurements, one line for each kind of flag.
@@ -108,7 +110,7 @@ std::string status_text(const analysis::Analysis& analysis, const runner::RunCou
       fmt::format("{}: {} of {} completed\n", coloured(directory.study.name, Colour::kStrong),
                   counts.completed, analysis::count_of(counts.planned, "run"));
   text += failures_text(directory, analysis.records);
-  if (const int missing = missing_runs(counts); missing > 0) {
+  if (const int missing = missing_runs(directory.study, counts); missing > 0) {
     const auto left_s = time_left_s(analysis, missing);
     text += fmt::format("  {} to do{}\n", missing,
                         left_s ? ", about " + analysis::duration_text(*left_s) : "");
@@ -134,7 +136,9 @@ struct Status {
   const analysis::Analysis& analysis;
   runner::RunCounts counts;
 
-  std::optional<double> left_s() const { return time_left_s(analysis, missing_runs(counts)); }
+  std::optional<double> left_s() const {
+    return time_left_s(analysis, missing_runs(analysis.directory->study, counts));
+  }
   std::vector<Flagged> flagged() const {
     std::vector<Flagged> runs;
     for (const int run : analysis::flagged_runs(analysis.records)) {
@@ -286,10 +290,10 @@ int command_status(const Command& command, const Arguments& arguments) {
   }
   const Standing standing =
       options.has("watch") ? watch_status(directory) : show_status(directory, options.json());
-  say_next(
-      standing.at_work
-          ? fmt::format("doetune status {} --watch", study::shell_quoted(directory.path.string()))
-          : command_after_runs(directory, standing.counts, missing_runs(standing.counts)));
+  say_next(standing.at_work ? fmt::format("doetune status {} --watch",
+                                          study::shell_quoted(directory.path.string()))
+                            : command_after_runs(directory, standing.counts,
+                                                 missing_runs(directory.study, standing.counts)));
   return kDone;
 }
 

@@ -9,6 +9,7 @@
 #include "base/bounded_file.h"
 #include "cli/terminal/terminal.h"
 #include "runner/processes/output_text.h"
+#include "study/argument_template.h"
 
 namespace doetune::cli {
 namespace {
@@ -64,7 +65,7 @@ std::string command_after_runs(const study::StudyDirectory& directory,
   } else if (is_under_way) {
     name = search ? "tune" : "run";
   }
-  return fmt::format("doetune {} {}", name, directory.path.string());
+  return fmt::format("doetune {} {}", name, study::shell_quoted(directory.path.string()));
 }
 
 }  // namespace doetune::cli

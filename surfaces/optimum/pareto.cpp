@@ -100,6 +100,28 @@ std::vector<Eigen::Index> thinned(const Eigen::MatrixXd& costs, std::size_t most
   return chosen;
 }
 
+/// Without points as good as another in every goal, but for a little, and worse in one: means of
+/// a process differ by as little where its runs do not.
+std::vector<Eigen::Index> clearly_non_dominated(const Eigen::MatrixXd& costs,
+                                                const std::vector<Eigen::Index>& chosen) {
+  constexpr double kLittle = 1e-3;  // of the range
+  const Eigen::MatrixXd listed = costs(Eigen::all, chosen);
+  const Eigen::ArrayXd little =
+      kLittle * (listed.rowwise().maxCoeff() - listed.rowwise().minCoeff()).array();
+  const auto is_dominated = [&](Eigen::Index i) {
+    for (Eigen::Index j = 0; j < listed.cols(); ++j) {
+      const Eigen::ArrayXd gain = (listed.col(i) - listed.col(j)).array();
+      if ((gain >= -little).all() && (gain > little).any()) return true;
+    }
+    return false;
+  };
+  std::vector<Eigen::Index> kept;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (!is_dominated(static_cast<Eigen::Index>(i))) kept.push_back(chosen[i]);
+  }
+  return kept;
+}
+
 /// The fraction of draws of the means in which no other point dominates.
 Eigen::VectorXd non_dominated_shares(const std::vector<const GoalResponse*>& goals,
                                      const Eigen::MatrixXd& coded) {
@@ -145,7 +167,8 @@ ParetoFront pareto_front(const OptimumRequest& request, LimitsAre limits, std::s
                               std::min(kMaxLookedAt, request.max_enumerated));
   const Front front = searched_front(request, search, goals, limits);
   if (front.natural.rows() == 0) return {};
-  const std::vector<Eigen::Index> chosen = thinned(front.costs, most);
+  const std::vector<Eigen::Index> chosen =
+      clearly_non_dominated(front.costs, thinned(front.costs, most));
   ParetoFront result{std::vector<ParetoPoint>(chosen.size()), search.is_exhaustive()};
   Eigen::MatrixXd coded(chosen.size(), request.factors.size());
   parallel_for(static_cast<int>(chosen.size()), request.threads, [&](int i) {

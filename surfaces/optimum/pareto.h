@@ -31,7 +31,9 @@ struct ParetoFront {
 /// least and maximize larger, target and within closer. If limits are directions too, the front
 /// shows what relaxing a limit would gain, and candidates state which limits they miss; if they are
 /// constraints, its points are those that meet all of them. Thinned to `most` points evenly spread
-/// over the ranges of the responses, including the best of each goal. Empty for fewer than two
+/// over the ranges of the responses, including the best of each goal; of these, without points that
+/// another is better than in one goal and no worse in the others, by more than 0.1 % of the range.
+/// Empty for fewer than two
 /// directions, and if no setting meets the constraints. Up to 1,000,000 usable settings are all
 /// evaluated, beyond that a coarse grid. Source: Chomicki et al. (2003), Skyline with Presorting,
 /// for the search. Throws like find_optimum.

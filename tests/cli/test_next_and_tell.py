@@ -151,6 +151,15 @@ class NextAndTell(CliCase):
         state.write_text(json.dumps({**json.loads(state.read_text()), "budget": 60}))
         self.assertIn("Next: doetune next tune --budget ", self.doetune("optimize", "tune", expect=(0, 6)).stderr)
 
+    def test_a_run_that_failed_is_not_to_do(self):
+        self.make(self.asked("--budget", 14)[0])
+        run = self.asked()[0]
+        self.doetune("tell", "tune", "--run", run["run"], "--failed", "the node died")
+        self.search()
+        status = self.doetune("status", "tune")
+        self.assertNotIn("to do", status.stdout)
+        self.assertIn("Next: doetune report tune", status.stderr)
+
     def test_the_front_is_printed_at_the_end(self):
         self.write("tune.yaml", self.study.replace("goal: at_most, high: 30", "goal: minimize"))
         self.search("--budget", 14, "--front")

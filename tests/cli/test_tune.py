@@ -162,6 +162,23 @@ confirm: {{runs: 1}}
         self.assertNotIn("Written", self.doetune("next", "tune.yaml", "-o", "other").stderr)
         self.assertIn("high: 20", read.read_text())
 
+    def test_other_goals_are_searched_for(self):
+        """That the first goals had little left to gain says nothing about them."""
+        self.doetune("tune", "tune.yaml", "--budget", 30)
+        before = len(self.rows())
+        self.write("tune.yaml", STUDY.replace("goal: maximize", "goal: target, target: 990, low: 0, high: 2000"))
+        done = self.doetune("tune", "tune.yaml", "--budget", 50, expect=(0, 5, 8))
+        self.assertIn("Written to tune/study.yaml: responses", done.stderr)
+        proposed = [row for row in self.rows()[before:] if row["point_type"] == "proposed"]
+        self.assertGreaterEqual(len(proposed), 4)
+
+    def test_goals_that_cannot_be_searched_for_are_not_written(self):
+        self.doetune("next", "tune.yaml", "-o", "tune")
+        text = (self.directory / "tune/study.yaml").read_text()
+        self.write("tune.yaml", STUDY.replace("goal: maximize", "goal: at_least, low: 11"))
+        self.assertIn("a search needs a response with the goal maximize", self.error_of("tune", "tune.yaml", expect=3))
+        self.assertEqual((self.directory / "tune/study.yaml").read_text(), text)
+
     def test_a_study_in_braces(self):
         self.write("flow.yaml", '{"factors": {"x": {"low": 0, "high": 4}},\n "responses": {"y": {"goal": "maximize"}}}\n')
         self.doetune("next", "flow.yaml")

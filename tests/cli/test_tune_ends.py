@@ -89,6 +89,16 @@ run: {telemetry: 0}
                          {"space-filling": 12, "confirmation": 2, "baseline": 2})
         self.assertIn("--time: expected a time", self.error_of("tune", "tune", "--time", "soon", expect=2))
 
+    def test_a_limit_on_the_time_with_several_runs_at_a_time(self):
+        """One run alone takes as long as two together: of 17.6 s nothing is left for it."""
+        self.write("tune.yaml", STUDY + "design: {type: space-filling, runs: 12}\n")
+        self.doetune("tune", "tune.yaml", "--time", "0.001 s")
+        self.each_run_took_a_second()
+        done = self.doetune("tune", "tune.yaml", "--budget", 80, "--time", "17.6 s", "--tolerance", 0, "--jobs", 2)
+        self.assertIn("another run would leave too little for the confirmation", done.stderr)
+        self.assertNotIn("proposed", {row["point_type"] for row in self.rows()})
+        self.assertIn("confirmation", {row["point_type"] for row in self.rows()})
+
     def test_a_limit_on_the_time_that_the_start_exceeds(self):
         done = self.doetune("tune", "tune.yaml", "--time", "0.5 s", env={"SLOW": "0.2"})
         self.assertRegex(done.stderr, r"The search ends: .* s of 0\.5 s used\n")

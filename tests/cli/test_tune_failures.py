@@ -242,6 +242,19 @@ echo "{\\"throughput\\": $(( $1 > 5 ? 0 : 10 * $1 + $2 ))}"
         self.assertEqual({row["status"] for row in zero}, {"completed"})
         self.assertNotIn("counts as failed", self.doetune("fit", "tune", "--transform", "none").stderr)
 
+    def test_no_value_has_a_logarithm(self):
+        """The search ends after the start, and goes on without the transform."""
+        self.write_program("bench", "#!/bin/sh\necho \"{\\\"throughput\\\": -$1}\"\n")
+        study = STUDY.replace("  latency: {unit: ms, goal: at_most, high: 30}\n", "")
+        self.write("tune.yaml", study.replace("goal: maximize", "goal: maximize, transform: log"))
+        done = self.doetune("tune", "tune.yaml", "--budget", 30, expect=5)
+        self.assertIn("The search ends: all runs so far have failed in the same way (throughput has a value that "
+                      "`transform: log` does not take", done.stderr)
+        self.assertEqual({row["point_type"] for row in self.rows()}, {"space-filling"})
+        self.write("tune.yaml", study)
+        self.doetune("tune", "tune.yaml", "--budget", 30, expect=(0, 5, 8))
+        self.assertIn("proposed", {row["point_type"] for row in self.rows()})
+
 
 if __name__ == "__main__":
     main()

@@ -443,6 +443,22 @@ TEST_CASE("Nothing that is proposed is unlikely to complete", "[surfaces][optimu
   CHECK(surfaces::robustness(request, {0.1, 0}).min_feasibility == 1.0);  // a step is 0.1
 }
 
+double sum(const Eigen::VectorXd& c) { return c[0] + c[1]; }
+double nearly_first(const Eigen::VectorXd& c) { return c[0] + 1e-4 * c[1]; }
+
+TEST_CASE("Next to no gain in one goal does not pay for a loss in another",
+          "[surfaces][optimum][pareto]") {
+  // The settings of b differ in z by less than 0.1 % of its range, in y by far more.
+  const Known y(sum, 0.1), z(nearly_first, 0.1);
+  surfaces::OptimumRequest request;
+  request.factors = {whole("a", 0, 5), whole("b", -1, 1)};
+  request.responses = {{"y", &y, Goal{GoalType::kMaximize, -1, 1}},
+                       {"z", &z, Goal{GoalType::kMinimize, -1, 1}}};
+  const auto points = surfaces::pareto_front(request).points;
+  CHECK(points.size() == 6);
+  for (const surfaces::ParetoPoint& point : points) CHECK(point.candidate.settings[1] == 1);
+}
+
 TEST_CASE("Constraints that leave nothing are named", "[surfaces][optimum]") {
   const Known up(rising, 0.1);
   surfaces::OptimumRequest request;
