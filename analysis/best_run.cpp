@@ -91,6 +91,10 @@ std::optional<BestRun> best_measured_run(const Analysis& analysis) {
 
 namespace {
 
+/// The interval of fewer runs is too wide to compare with, so that the prediction, with which they
+/// agree, is taken: with two, Student's t is 12.7.
+constexpr int kEnoughConfirmations = 4;
+
 /// What single runs of the optimum are expected to give.
 struct Expected {
   double mean = 0;
@@ -104,7 +108,7 @@ Expected expected_at_optimum(const Analysis& analysis, const ResponseAnalysis& r
     for (const ConfirmedResponse& confirmed : confirmation->responses) {
       const bool contradicted = !confirmed.agrees.value_or(true);
       if (confirmed.name != response.response.name) continue;
-      if (confirmed.runs < 2 && !contradicted) continue;
+      if (confirmed.runs < kEnoughConfirmations && !contradicted) continue;
       return {confirmed.measured.response(), confirmed.measured.prediction_interval(level)};
     }
   }

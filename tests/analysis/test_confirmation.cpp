@@ -240,7 +240,7 @@ TEST_CASE("A goal that moves the optimum leaves it unconfirmed", "[reports][conf
              Contains("Another configuration was run for confirmation: a = "));
 }
 
-TEST_CASE("One run validates, but not the gain; runs that fail validate nothing",
+TEST_CASE("One run validates, but not the gain, and runs that fail validate nothing",
           "[reports][confirmation]") {
   Case one;
   one.plan(1);
@@ -249,11 +249,22 @@ TEST_CASE("One run validates, but not the gain; runs that fail validate nothing"
   CHECK_FALSE(one.confirmation().responses[0].gain_shown);
 
   Case failed;
-  failed.plan(3);
+  failed.plan(1);
   failed.measure(1, 1, 1, study::RunStatus::kFailed);
   CHECK(failed.confirmation().validation == Validation::kOpen);
-  CHECK(failed.confirmation().failed == 6);
+  CHECK(failed.confirmation().failed == 2);
   CHECK_THAT(failed.verdict().caveats.front(), Contains("No confirmation run completed"));
+}
+
+TEST_CASE("Where all of several confirmation runs fail, the optimum is elsewhere",
+          "[reports][confirmation]") {
+  Case failed;
+  const std::vector<double> before = failed.analysis.optimum->best.settings;
+  failed.plan(3);
+  failed.measure(1, 1, 1, study::RunStatus::kFailed);
+  CHECK(failed.analysis.optimum->best.settings != before);
+  CHECK_FALSE(analysis::confirmation_of(failed.analysis));
+  CHECK(failed.verdict().status == analysis::Status::kUnconfirmed);
 }
 
 TEST_CASE("A range that allows anything confirms nothing", "[reports][confirmation]") {
@@ -363,6 +374,21 @@ TEST_CASE("The best measured run stands beside the best predicted settings",
   const auto json = nlohmann::json::parse(reports::optimum_json(study.analysis));
   CHECK(json.at("best_measured").at("is_preferred") == true);
   CHECK(json.at("best_measured").at("run") == after->run.run);
+}
+
+TEST_CASE("A run is compared with the prediction where few runs confirm it",
+          "[reports][confirmation]") {
+  // Of two runs Student's interval is 17 standard deviations wide to either side.
+  Case study(kText, 5);
+  const std::string before = analysis::preference(study.analysis)->reason;
+  study.plan(2);
+  study.measure(0.96);
+  REQUIRE(study.confirmation().responses[0].agrees == true);
+  CHECK(analysis::preference(study.analysis)->reason == before);
+  Case more(kText, 5);
+  more.plan(5);
+  more.measure(0.96);
+  CHECK(analysis::preference(more.analysis)->reason != before);
 }
 
 TEST_CASE("Settings that their confirmation contradicts are not preferred either",

@@ -90,7 +90,7 @@ TEST_CASE("Runs that did not complete are grouped by how they ended", "[reports]
   CHECK(ends[1].runs == std::vector<int>{1});
 }
 
-TEST_CASE("An outlying run and a disturbed one stand out; a flag of most runs does not",
+TEST_CASE("An outlying run and a disturbed one stand out, a flag of most runs does not",
           "[reports][quality]") {
   QualityCase study;
   for (analysis::ResponseAnalysis& response : study.analysis.responses) {

@@ -71,7 +71,7 @@ TEST_CASE("A region's boundary inside the square is the iso-line at its level",
   CHECK(iso_lines(saddle, 0.3).size() == 2);
 }
 
-TEST_CASE("A level outside the values has no line; its region is nothing or all",
+TEST_CASE("A level outside the values has no line, and its region is nothing or all",
           "[reports][contour]") {
   const Grid flat = square_grid(-1, 1, 5, [](double, double) { return 2.0; });
   CHECK(iso_lines(flat, 3).empty());

@@ -147,7 +147,7 @@ TEST_CASE("What the remote shell cannot start is the run's failure, not the host
   CHECK(launcher.closed_hosts().empty());
 }
 
-TEST_CASE("A lost connection is not the end of a run; a heartbeat that stops is", "[runner][ssh]") {
+TEST_CASE("A lost connection is not the end of a run, a heartbeat that stops is", "[runner][ssh]") {
   World world;
   world.clients.client("ssh", "mkdir \"$DIR/claim\"; exit 255");
   const Attempt attempt = world.attempt("s.1.1", "one");

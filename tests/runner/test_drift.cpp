@@ -44,7 +44,7 @@ TEST_CASE("Drift is the line through the centre runs, with Student's interval", 
         "y varies too much to detect a drift: +26 % (±65 %) over 3 centre runs");
 }
 
-TEST_CASE("A clear drift is reported; two runs or none show nothing", "[runner][drift]") {
+TEST_CASE("A clear drift is reported, and two runs or none show nothing", "[runner][drift]") {
   const auto found = Centers({100, 101.1, 101.9, 103, 104.1}).drifts();
   REQUIRE(found.size() == 1);
   CHECK(found[0].is_clear);

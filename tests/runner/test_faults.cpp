@@ -75,7 +75,7 @@ class SmallDisk {
 
 }  // namespace
 
-TEST_CASE("A full disk ends the call with a message; with room the study goes on",
+TEST_CASE("A full disk ends the call with a message, and with room the study goes on",
           "[runner][faults]") {
   const tests::TemporaryDirectory temporary;
   const SmallDisk disk(temporary / "disk");

@@ -62,7 +62,7 @@ TEST_CASE("A result without any of it says nothing", "[runner][measured]") {
   }
 }
 
-TEST_CASE("Repeats may be a list among the responses; Student's interval is theirs",
+TEST_CASE("Repeats may be a list among the responses, and Student's interval is theirs",
           "[runner][measured]") {
   const auto measured = read(Json::parse(R"({"responses": {"y": [9, 10, 11], "z": [4]}})"));
   CHECK(measured.repeats.at("y").variance == 1);

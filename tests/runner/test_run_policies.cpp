@@ -234,7 +234,7 @@ TEST_CASE("Hooks hear of each attempt and of the end", "[runner][policies]") {
   CHECK(world.sink.notes.empty());
 }
 
-TEST_CASE("A hook that fails is reported and changes nothing; one that cannot work is refused",
+TEST_CASE("A hook that fails is reported and changes nothing, and one that cannot work is refused",
           "[runner][policies]") {
   World world;
   world.directory.study.run.after_run = {"sh", "-c", "echo no such channel >&2; exit 4"};

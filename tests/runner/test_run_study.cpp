@@ -72,7 +72,7 @@ TEST_CASE("GPUs are dealt out to the runs under way, each to one at a time", "[r
   CHECK(world.launcher.max_at_once == 2);
 }
 
-TEST_CASE("Runs wait for GPUs; more than there are is refused before anything is run",
+TEST_CASE("Runs wait for GPUs, and more than there are is refused before anything is run",
           "[runner][run]") {
   World world;
   world.directory.study.run.gpus_per_run.fixed = 1;
@@ -353,7 +353,7 @@ TEST_CASE("A lock file that is removed while runs are made lets no other doetune
   CHECK(world.records().size() == 4);
 }
 
-TEST_CASE("A journal that cannot be written ends the call; what was acknowledged stays",
+TEST_CASE("A journal that cannot be written ends the call, and what was acknowledged stays",
           "[runner][run]") {
   World world;
   world.launcher.at_wait = [&](double now_s) {

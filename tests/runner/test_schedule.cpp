@@ -44,7 +44,7 @@ std::vector<int> drained(const study::Plan& plan, Schedule& schedule) {
 
 }  // namespace
 
-TEST_CASE("Runs come in run order; those completed or infeasible never again",
+TEST_CASE("Runs come in run order, and those completed or infeasible never again",
           "[runner][schedule]") {
   const auto plan = plan_of({7});
   const auto records = records_of({{2, RunStatus::kCompleted},
@@ -85,7 +85,7 @@ TEST_CASE("A failed run is tried again after its block, as often as allowed",
   CHECK(drained(plan, schedule) == std::vector<int>{3, 4});
 }
 
-TEST_CASE("Infeasible and cancelled runs are not tried again; lost ones are, apart from failures",
+TEST_CASE("Infeasible and cancelled runs are not tried again, lost ones are, apart from failures",
           "[runner][schedule]") {
   const auto plan = plan_of({1});
   Schedule schedule(plan, {}, {{}, {}, {0, 0}});

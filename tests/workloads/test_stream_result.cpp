@@ -54,7 +54,8 @@ TEST_CASE("responses are ratios of sums over the micro-batches", "[stream]") {
   CHECK(result.precision.at("detections_per_image") == Approx(0).margin(1e-9));
 }
 
-TEST_CASE("repeats are reported one by one; the worst of them is reported for all", "[stream]") {
+TEST_CASE("repeats are reported one by one, and the worst of them is reported for all",
+          "[stream]") {
   StreamMeasurement second = measured(50, 1000);
   second.steady = false;
   second.unsteady = "it still rose";
