@@ -50,11 +50,7 @@ nb::object setting_value(const doe::Factor& factor, double natural) {
   return nb::float_(natural);
 }
 
-/// The text of a setting, as study files have it.
-std::string text_of(nb::handle value) {
-  if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value) ? "true" : "false";
-  return nb::str(value).c_str();
-}
+std::string text_of(nb::handle value) { return nb::str(value).c_str(); }
 
 nb::dict settings_dict(const std::vector<doe::Factor>& factors, const tuning::Settings& settings) {
   nb::dict values;

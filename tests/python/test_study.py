@@ -132,6 +132,9 @@ class Study(unittest.TestCase):
         optimum = study.optimum()
         self.assertIs(optimum.settings["flag"], True)
         self.assertAlmostEqual(optimum.predict(optimum.settings)["y"][0], 5.5)
+        for false in (False, numpy.False_, "false", "FALSE"):
+            self.assertAlmostEqual(optimum.predict({**optimum.settings, "flag": false})["y"][0], 2.5)
+            self.assertIs(study.optimum(hold={"flag": false}).settings["flag"], False)
 
     def test_an_optimum_is_a_fit(self):
         optimum = self.made(noise=0.05).optimum()
