@@ -191,6 +191,19 @@ class Study(unittest.TestCase):
         self.assertEqual(told, [True] * 24)
         self.assertTrue((study.runs()["status"] == "completed").all())
 
+    def test_a_fit_predicts_what_completes(self):
+        study = doetune.plan(STUDY, self.directory)
+        for run in study.next(batch=24):
+            if run.settings["a"] > 1:
+                study.tell(run, infeasible="needs 90 GB")
+            else:
+                study.tell(run, {"y": y(**run.settings)})
+        fit = study.fit()
+        completes = fit.predict([{"a": a, "b": 1, "kind": "plain"} for a in (-2, 2)])["completes"]
+        self.assertGreater(completes[0], 0.9)
+        self.assertLess(completes[1], 0.1)
+        self.assertGreater(fit.document["feasibility"]["infeasible"], 0)
+
     def test_several_processes_begin_one_search(self):
         """Each joins the one that is faster: at the start none finds the directory."""
         program = ("import sys, doetune\n"
