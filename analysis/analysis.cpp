@@ -524,6 +524,8 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
   });
   analysis.responses = fit_responses(directory.study, runs, options);
   correct_for_tests(analysis.responses);
+  analysis.feasibility = completion_model(directory, analysis.records);
+  if (analysis.feasibility) analysis.min_feasibility = min_feasibility_of(analysis);
   if (const auto infeasible = infeasible_runs(directory.plan, analysis.records).size();
       analysis.completed() == 0 && infeasible > 0) {
     for (ResponseAnalysis& response : analysis.responses) {
@@ -536,8 +538,6 @@ Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions&
 
 Analysis analyse(const study::StudyDirectory& directory, const AnalysisOptions& options) {
   Analysis analysis = fit_runs(directory, options);
-  analysis.feasibility = completion_model(directory, analysis.records);
-  if (analysis.feasibility) analysis.min_feasibility = min_feasibility_of(analysis);
   seek_optimum(analysis, options);
   if (!analysis.optimum) take_measured(analysis, options);
   return analysis;

@@ -175,7 +175,7 @@ std::optional<surfaces::Feasibility> completion_model(const study::StudyDirector
 /// values.
 Analysis read_runs(const study::StudyDirectory& directory);
 
-/// Fits a surface to every response of the completed runs.
+/// Fits a surface to every response of the completed runs, and the probability to complete.
 Analysis fit_runs(const study::StudyDirectory& directory, const AnalysisOptions& options = {});
 
 /// Like fit_runs, and also finds the optimum.

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/nearest_name.h"
+
 namespace doetune::doe {
 namespace {
 
@@ -59,6 +61,22 @@ double snap_continuous(const Factor& factor, double x) {
     return std::abs(x - factor.high) < std::abs(x - at) ? factor.high : at;
   }
   return round_to(x, spacing_at(factor, x));
+}
+
+/// The number of a level. Case counts only between levels that differ in nothing else: tools write
+/// True and FALSE for true and false.
+std::optional<double> level_of(const std::vector<std::string>& levels, std::string_view text) {
+  const auto number = [&](auto level) { return static_cast<double>(level - levels.begin()); };
+  const auto exact = std::find(levels.begin(), levels.end(), text);
+  if (exact != levels.end()) return number(exact);
+  const auto is_similar = [&](const std::string& level) {
+    return level.size() == text.size() && edit_distance(level, text) == 0;  // ignores case
+  };
+  const auto similar = std::find_if(levels.begin(), levels.end(), is_similar);
+  if (similar == levels.end() || std::any_of(similar + 1, levels.end(), is_similar)) {
+    return std::nullopt;
+  }
+  return number(similar);
 }
 
 }  // namespace
@@ -127,9 +145,7 @@ std::string Factor::format(double natural) const {
 
 std::optional<double> Factor::parse(std::string_view text) const {
   if (is_categorical()) {
-    const auto found = std::find(level_names.begin(), level_names.end(), text);
-    if (found == level_names.end()) return std::nullopt;
-    return static_cast<double>(found - level_names.begin());
+    return level_of(level_names, text);
   }
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

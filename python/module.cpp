@@ -24,7 +24,6 @@
 #include "reports/page/section.h"
 #include "study/argument_template.h"
 #include "study/directory/journal.h"
-#include "study/directory/original_file.h"
 #include "study/directory/patience.h"
 #include "study/directory/results.h"
 #include "study/directory/search_state.h"
@@ -51,11 +50,7 @@ nb::object setting_value(const doe::Factor& factor, double natural) {
   return nb::float_(natural);
 }
 
-/// The text of a setting, as study files have it.
-std::string text_of(nb::handle value) {
-  if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value) ? "true" : "false";
-  return nb::str(value).c_str();
-}
+std::string text_of(nb::handle value) { return nb::str(value).c_str(); }
 
 nb::dict settings_dict(const std::vector<doe::Factor>& factors, const tuning::Settings& settings) {
   nb::dict values;
@@ -249,13 +244,11 @@ class Study {
 
   static Study searched(const Path& path, const std::string& text, const std::optional<Path>& file,
                         std::optional<int> budget, std::optional<double> tolerance) {
+    const nb::gil_scoped_release others_run;
     const study::Study study = study_of(text, file);
-    if (study::is_study_directory(path)) {
-      const bool is_latest = !file || study::is_newer(*file, path);
-      study::when_free([&] { return tuning::continue_search(path, study, is_latest); });
-    } else {
-      tuning::create_search(path, study, budget.value_or(tuning::default_budget(study)));
-    }
+    tuning::begin_search(path, study, file, [&] {
+      return tuning::create_search(path, study, budget.value_or(tuning::default_budget(study)));
+    });
     Study searched(path);
     searched.budget_ = budget;
     searched.tolerance_ = tolerance;

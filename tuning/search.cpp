@@ -15,6 +15,7 @@
 #include "study/directory/original_file.h"
 #include "study/directory/patience.h"
 #include "study/directory/results.h"
+#include "study/files.h"
 #include "tuning/start.h"
 #include "tuning/study_search.h"
 #include "tuning/utility.h"
@@ -216,6 +217,25 @@ ContinuedSearch continue_search(const std::filesystem::path& path, const study::
   study::edit_study(search.directory, study);
   search.edited = std::move(keys);
   return search;
+}
+
+ContinuedSearch begin_search(const std::filesystem::path& path, const study::Study& study,
+                             const std::optional<std::filesystem::path>& file,
+                             const std::function<study::StudyDirectory()>& create) {
+  const auto continued = [&] {
+    return continue_search(path, study, !file || study::is_newer(*file, path));
+  };
+  return study::when_free([&]() -> ContinuedSearch {
+    if (study::is_study_directory(path)) return continued();
+    try {
+      return {create(), {}};
+    } catch (const study::DirectoryInUse&) {
+      throw;
+    } catch (const study::DirectoryError&) {
+      if (!study::is_study_directory(path)) throw;
+      return continued();  // another one was faster
+    }
+  });
 }
 
 std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int most) {

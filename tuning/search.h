@@ -50,6 +50,13 @@ struct ContinuedSearch {
 ContinuedSearch continue_search(const std::filesystem::path& path, const study::Study& study,
                                 bool is_latest);
 
+/// Begins a search with `create`, which calls create_search, or continues the one in the directory,
+/// also where another process creates it meanwhile. The study `is_latest` if its file, given one,
+/// is newer than the directory's. Throws what `create` and continue_search do.
+ContinuedSearch begin_search(const std::filesystem::path& path, const study::Study& study,
+                             const std::optional<std::filesystem::path>& file,
+                             const std::function<study::StudyDirectory()>& create);
+
 /// Runs of the plan that have no record yet, at most `most`.
 std::vector<NextRun> pending_runs(const study::StudyDirectory& directory, int most);
 

@@ -12,6 +12,7 @@
 #include "cli/options/run_numbers.h"
 #include "cli/terminal/terminal.h"
 #include "runner/loop/progress_printer.h"
+#include "study/directory/results.h"
 #include "study/file/yaml.h"
 #include "study/study.h"
 #include "study/tables/table_file.h"
@@ -104,14 +105,36 @@ tuning::ReplayOptions replay_options(const Options& options) {
   return replay;
 }
 
+/// The responses that a table must have, and those with a formula that it has: what they derive
+/// from, such as telemetry, may be lost.
+std::vector<std::string> columns_of(const study::Study& study, const study::RunTable& table) {
+  std::vector<std::string> names;
+  for (const study::Response& response : study.responses) {
+    const bool is_optional = !response.formula.empty();
+    if (!is_optional || table.find_exactly(response.name)) names.push_back(response.name);
+  }
+  return names;
+}
+
+/// The responses of a row, computed where they have a formula.
+std::map<std::string, double> responses_of(const study::Study& study, const study::TableRow& row) {
+  study::PlannedRun run;
+  run.settings = row.settings;
+  study::RunRecord record;
+  record.responses = row.responses;
+  study::add_derived_responses(study, run, record);
+  std::map<std::string, double> responses = record.responses;
+  responses.insert(row.responses.begin(), row.responses.end());
+  return responses;
+}
+
 tuning::RecordedSystem recorded_system(const study::Study& study,
                                        const std::filesystem::path& table) {
-  std::vector<std::string> names;
-  for (const study::Response& response : study.responses) names.push_back(response.name);
+  const std::vector<std::string> names = columns_of(study, study::read_csv_runs(table));
   std::vector<tuning::Observation> rows;
   for (const study::TableRow& row : study::read_table(study, table, names)) {
     if (row.status == study::RunStatus::kCompleted) {
-      rows.push_back({row.settings, true, row.responses});
+      rows.push_back({row.settings, true, responses_of(study, row)});
     } else if (row.status == study::RunStatus::kInfeasible) {
       rows.push_back({row.settings, false, {}});
     }

@@ -7,6 +7,7 @@ import json
 import math
 import random
 import threading
+import warnings
 
 import optuna
 from optuna.distributions import CategoricalDistribution, IntDistribution
@@ -24,10 +25,12 @@ _RACES = 5                      # lost to other workers, which proposed the same
 class Sampler(optuna.samplers.BaseSampler):
     """Proposes each trial where the objective is likely to gain, the trial to complete and its constraints
     (trial.set_constraint) to hold. Trials under way are taken into account, so several workers may share a study.
+    A float without a step is tried in steps of at most a hundredth of its range, with log=True of a tenth of its
+    value; a second study of a narrower range refines what the first found.
 
     search_space  the distributions of all parameters, by name; without it the first trial is random and the
                   parameters are those that all trials so far have in common. Parameters that are not in it are
-                  sampled at random.
+                  sampled at random. Give the distributions that the objective asks for.
     budget        the number of trials there will be: the search starts with at most half of them
     failed        what a trial that failed says: "infeasible", its settings cannot run, or "unknown", nothing,
                   so that the same settings may be tried once more, but not a third time.
@@ -46,6 +49,7 @@ class Sampler(optuna.samplers.BaseSampler):
         self._space = optuna.search_space.IntersectionSearchSpace()
         self._random = optuna.samplers.RandomSampler(seed=seed)
         self._starts = {}
+        self._warned_of = set()
         self._lock = threading.Lock()
 
     def __getstate__(self):  # for processes; the copy has a lock of its own
@@ -79,6 +83,14 @@ class Sampler(optuna.samplers.BaseSampler):
                     break
         return space.params(settings)
 
+    def _warn_of_distributions(self, space, trials):
+        """Once of each parameter that the objective does not ask for as `search_space` says."""
+        for name, (given, asked) in space.differences(trials).items():
+            if name not in self._warned_of:
+                self._warned_of.add(name)
+                warnings.warn(f"{name}: search_space has {given}, but the objective asks for {asked}; only values of "
+                              "the first are searched, and trials with others are not learnt from", stacklevel=2)
+
     @staticmethod
     def _is_taken(study, trial, space, settings):
         """Whether another process has just proposed the same for an earlier trial."""
@@ -87,8 +99,9 @@ class Sampler(optuna.samplers.BaseSampler):
 
     def _proposed(self, study, trial, space):
         """The settings of a trial; None if there are no others left."""
-        known = [(past, space.settings_of(past)) for past in study.get_trials(deepcopy=False)
-                 if past.number != trial.number]
+        others = [past for past in study.get_trials(deepcopy=False) if past.number != trial.number]
+        self._warn_of_distributions(space, others)
+        known = [(past, space.settings_of(past)) for past in others]
         known = [(past, settings) for past, settings in known if settings is not None]
         ended = [(past, settings) for past, settings in known if past.state.is_finished()]
         limits = _limits_of([past for past, _ in ended])
@@ -155,21 +168,28 @@ class _Space:
 
     def settings_of(self, trial):
         """The settings of a trial: its parameters, and what was proposed for those that it has not asked for. None
-        if a parameter has another distribution."""
+        if a value is not one of the search space."""
         proposed = json.loads(trial.system_attrs.get(_PROPOSED, "null")) or {}
         if proposed.keys() != {parameter.factor for parameter in self._parameters}:
             proposed = {}
         settings = {}
         for parameter in self._parameters:
             if parameter.name in trial.params:
-                if trial.distributions[parameter.name] != parameter.distribution:
+                value = trial.params[parameter.name]
+                if not parameter.has(value):
                     return None
-                settings[parameter.factor] = parameter.setting(trial.params[parameter.name])
+                settings[parameter.factor] = parameter.setting(value)
             elif parameter.factor in proposed:
                 settings[parameter.factor] = proposed[parameter.factor]
             else:
                 return None
         return settings
+
+    def differences(self, trials):
+        """By name of a parameter that trials have with another distribution: the one here, and that of a trial."""
+        return {parameter.name: (parameter.distribution, trial.distributions[parameter.name])
+                for parameter in self._parameters for trial in trials
+                if trial.distributions.get(parameter.name, parameter.distribution) != parameter.distribution}
 
     def params(self, settings):
         return {parameter.name: parameter.value(settings[parameter.factor]) for parameter in self._parameters}
@@ -197,6 +217,11 @@ class _Parameter:
         if self._steps is None or self._is_fine:
             return {"low": distribution.low, "high": distribution.high}
         return {"low": 0, "high": self._steps, "type": "integer"}  # in steps from the low end
+
+    def has(self, value):
+        if self._is_choice:
+            return value in self.distribution.choices
+        return self.distribution._contains(self.distribution.to_internal_repr(value))
 
     def setting(self, value):
         distribution = self.distribution

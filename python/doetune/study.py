@@ -145,16 +145,18 @@ class Study:
         return self._core.end
 
     def tell(self, run, responses=None, *, infeasible=False, failed=None, correct=False):
-        """Records what came of a run, durably: its responses, that its settings cannot run, or why it failed.
+        """Records what came of a run, durably: its responses, that its settings cannot run (`infeasible` is True,
+        or a text that says why), or why it failed.
 
         Returns False, and changes nothing, if the same was recorded before; StudyError if something else was,
         unless `correct` says that it was told by mistake.
         """
         if (responses is None) + (not infeasible) + (failed is None) != 2:
-            raise ValueError("give the responses of a run, infeasible=True, or failed=why")
+            raise ValueError("give the responses of a run, infeasible=True or why, or failed=why")
         number = run.run if isinstance(run, Run) else run
         if infeasible:
-            return self._core.tell(number, {}, "infeasible", "reported by the user as infeasible", correct)
+            reason = infeasible if isinstance(infeasible, str) else "reported by the user as infeasible"
+            return self._core.tell(number, {}, "infeasible", reason, correct)
         if failed is not None:
             return self._core.tell(number, {}, "failed", str(failed), correct)
         values = {name: float(value) for name, value in responses.items()}

@@ -10,7 +10,7 @@ from doetune.study import search
 
 
 class Infeasible(Exception):
-    """Raised by a function whose settings cannot run: recorded, learnt from, and never tried again."""
+    """Raised by a function whose settings cannot run: recorded with its text, learnt from, and never tried again."""
 
 
 class EndedEarly(Exception):
@@ -119,7 +119,8 @@ class _Tuning:
                 self._say_of(run, f"ended early: {progress.ended}")
                 return
             if isinstance(error, (Infeasible, MemoryError)) or type(error).__name__ == "OutOfMemoryError":
-                self._tell(run, "cannot run", infeasible=True)
+                why = str(error)
+                self._tell(run, f"cannot run: {why}" if why else "cannot run", infeasible=why or True)
                 return
             self._tell(run, f"failed: {error}", failed=f"{type(error).__name__}: {error}")
             if self._failed is not None:

@@ -38,6 +38,13 @@ class Import(CliCase):
         self.assertIn("t.csv:8: 3 cells, but the header has 7", document["warnings"][0])
         self.assertIn("1.25", (self.directory / "s" / "results.csv").read_text())
 
+    def test_levels_of_a_table_of_pandas(self):
+        self.write("s.yaml", "factors: {amp: {levels: [true, false]}}\nresponses: {time: {}}\nmodel: linear\n")
+        self.write("t.csv", "amp,time\nTrue,1\nFalse,2\nTrue,1.5\n")
+        self.imported("t.csv")
+        plan = (self.directory / "s" / "plan.csv").read_text()
+        self.assertEqual((plan.count("true"), plan.count("false")), (2, 1))
+
     def vllm(self, batch, rate, **more):
         return {"date": "20260101-000000", "model_id": "m", "num_prompts": 8, "completed": 8, "batch": batch,
                 "request_rate": rate, "request_throughput": 3.5, "mean_ttft_ms": 2.0 * batch + rate,

@@ -33,6 +33,18 @@ class Replay(CliCase):
         self.assertIn("worst tenth", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
 
+    def test_responses_with_a_formula_are_computed(self):
+        """As by `import`; a column of the table is taken where what it derives from is lost."""
+        arguments = ("tune.yaml", "table.csv", "--searches", 2, "--budget", "8", "--strategy", "random")
+        self.write("tune.yaml", STUDY.replace("latency: {", "more: {formula: throughput + latency}\n  latency: {"))
+        derived = self.json_of("replay", *arguments)
+        header, *rows = (self.directory / "table.csv").read_text().splitlines()
+        self.write("table.csv", "\n".join([header + ",more", *(row + ",1" for row in rows)]) + "\n")
+        self.assertEqual(self.json_of("replay", *arguments), derived)
+        self.write("tune.yaml", STUDY.replace("throughput: {", "throughput: {formula: latency / power, ")
+                   .replace("telemetry: 0", "telemetry: 1"))
+        self.json_of("replay", *arguments)
+
     def test_mistakes(self):
         for arguments, message in [
                 (["--strategy", "tun"], "did you mean 'tune'"), (["--budget", "9,8"], "ascending"),

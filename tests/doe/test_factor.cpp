@@ -82,6 +82,17 @@ TEST_CASE("Settings read back as they were written", "[doe][factor]") {
   CHECK_FALSE(precision.parse("fp16"));
 }
 
+TEST_CASE("Case matters only between levels that differ in nothing else", "[doe][factor]") {
+  const doe::Factor flag = words("flag", {"true", "false"});
+  CHECK(flag.parse("False") == 1.0);
+  CHECK(flag.parse("TRUE") == 0.0);
+  CHECK_FALSE(flag.parse("Tru"));
+  const doe::Factor both = words("both", {"a", "A", "b"});
+  CHECK(both.parse("A") == 1.0);
+  CHECK(both.parse("B") == 2.0);
+  CHECK_FALSE(words("both", {"ab", "AB"}).parse("Ab"));
+}
+
 TEST_CASE("Usable settings are those that snapping leaves alone, whatever the step",
           "[doe][factor]") {
   for (const double step : {0.1, 0.25, 0.3, 0.4, 0.6, 0.7, 0.9, 1.0}) {

@@ -185,6 +185,16 @@ class Sampler(unittest.TestCase):
         study.optimize(pruned, n_trials=15)
         self.assertEqual(study.best_params, {"x": 13})
 
+    def test_a_search_space_that_is_not_the_objectives(self):
+        """A warning names both distributions, and what both have is learnt from."""
+        space = {"x": optuna.distributions.IntDistribution(1, 8), "y": optuna.distributions.IntDistribution(1, 8)}
+        study = optuna.create_study(sampler=doetune.optuna.Sampler(seed=1, search_space=space))
+        with self.assertWarnsRegex(UserWarning, "^x: .*high=8.*high=16") as warned:
+            study.optimize(lambda trial: abs(trial.suggest_int("x", 1, 16) - 6) + trial.suggest_int("y", 1, 8),
+                           n_trials=16)
+        self.assertEqual(len(warned.warnings), 1)
+        self.assertEqual(study.best_params, {"x": 6, "y": 1})
+
     def test_several_objectives_are_refused(self):
         study = optuna.create_study(directions=["maximize", "minimize"], sampler=doetune.optuna.Sampler(
             search_space={"x": optuna.distributions.FloatDistribution(0, 1)}))

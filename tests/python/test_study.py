@@ -4,6 +4,7 @@ import concurrent.futures
 import itertools
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -131,6 +132,9 @@ class Study(unittest.TestCase):
         optimum = study.optimum()
         self.assertIs(optimum.settings["flag"], True)
         self.assertAlmostEqual(optimum.predict(optimum.settings)["y"][0], 5.5)
+        for false in (False, numpy.False_, "false", "FALSE"):
+            self.assertAlmostEqual(optimum.predict({**optimum.settings, "flag": false})["y"][0], 2.5)
+            self.assertIs(study.optimum(hold={"flag": false}).settings["flag"], False)
 
     def test_an_optimum_is_a_fit(self):
         optimum = self.made(noise=0.05).optimum()
@@ -186,6 +190,37 @@ class Study(unittest.TestCase):
             told = list(threads.map(lambda run: study.tell(run, {"y": y(**run.settings)}), study.next(batch=24)))
         self.assertEqual(told, [True] * 24)
         self.assertTrue((study.runs()["status"] == "completed").all())
+
+    def test_a_fit_predicts_what_completes(self):
+        study = doetune.plan(STUDY, self.directory)
+        for run in study.next(batch=24):
+            if run.settings["a"] > 1:
+                study.tell(run, infeasible="needs 90 GB")
+            else:
+                study.tell(run, {"y": y(**run.settings)})
+        fit = study.fit()
+        completes = fit.predict([{"a": a, "b": 1, "kind": "plain"} for a in (-2, 2)])["completes"]
+        self.assertGreater(completes[0], 0.9)
+        self.assertLess(completes[1], 0.1)
+        self.assertGreater(fit.document["feasibility"]["infeasible"], 0)
+
+    def test_several_processes_begin_one_search(self):
+        """Each joins the one that is faster: at the start none finds the directory."""
+        program = ("import sys, doetune\n"
+                   "print('ready', flush=True)\n"
+                   "sys.stdin.readline()\n"
+                   "study = {'factors': {'x': {'low': 0, 'high': 4}}, 'responses': {'y': {'goal': 'maximize'}}}\n"
+                   "print(len(doetune.search(study, sys.argv[1], budget=12).runs()))\n")
+        workers = [subprocess.Popen([sys.executable, "-c", program, self.directory], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+        for worker in workers:
+            worker.stdout.readline()
+        for worker in workers:
+            worker.stdin.write("go\n")
+            worker.stdin.flush()
+        ended = [worker.communicate() for worker in workers]
+        self.assertEqual({error for _, error in ended}, {""})
+        self.assertEqual(len({told for told, _ in ended}), 1)
 
     def test_mistakes_are_explained(self):
         with self.assertRaisesRegex(doetune.StudyError, "did you mean 'high'"):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """doetune.tune: functions with a known best, that fail, that cannot run, and interruptions."""
+import json
 import pathlib
 import shutil
 import sys
@@ -51,8 +52,24 @@ class Tune(unittest.TestCase):
                 raise OutOfMemoryError("64 GiB")
             return system(executors, batch)
 
-        runs = doetune.tune(out_of_memory, STUDY, budget=16, say=quiet).study.runs()
-        self.assertEqual(set(runs["status"]), {"completed", "infeasible"})
+        said = []
+        study = doetune.tune(out_of_memory, STUDY, budget=16, say=said.append).study
+        self.assertEqual(set(study.runs()["status"]), {"completed", "infeasible"})
+        self.assertTrue(any(line.endswith("cannot run: 64 GiB") for line in said))
+        self.assertEqual(self.reasons_of(study), {"64 GiB"})
+
+    def test_why_settings_cannot_run_is_kept(self):
+        def never(executors, batch):
+            raise doetune.Infeasible("needs 90 GB") if executors > 4 else doetune.Infeasible
+
+        study = doetune.tune(never, STUDY, budget=8, say=quiet).study
+        self.assertEqual(self.reasons_of(study), {"needs 90 GB", "reported by the user as infeasible"})
+
+    @staticmethod
+    def reasons_of(study):
+        """Of the runs that could not be made, from the journal."""
+        records = [json.loads(line) for line in (study.directory / "runs.jsonl").read_text().splitlines()]
+        return {record["reason"] for record in records if record.get("status") == "infeasible"}
 
     def test_runs_that_are_clearly_worse_end_early(self):
         steps, swallowed = [], []
