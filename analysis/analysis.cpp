@@ -21,6 +21,7 @@
 #include "study/directory/results.h"
 #include "study/learnt_runs.h"
 #include "surfaces/models/headroom.h"
+#include "surfaces/models/limit_slack.h"
 #include "surfaces/optimum/range_ends.h"
 
 namespace doetune::analysis {
@@ -287,9 +288,11 @@ surfaces::OptimumRequest request_of(const Analysis& analysis, const AnalysisOpti
   }
   for (const ResponseAnalysis& response : analysis.responses) {
     if (response.surface() == nullptr) continue;
-    request.responses.push_back({response.response.name, response.surface(),
-                                 wanted_goal(response.response, options), response.posterior,
-                                 response.runs_of_surface()});
+    std::optional<Goal> goal = wanted_goal(response.response, options);
+    const auto* process = dynamic_cast<const surfaces::GaussianProcess*>(response.surface());
+    if (goal && process != nullptr) goal->slack = surfaces::limit_slack(*goal, *process);
+    request.responses.push_back({response.response.name, response.surface(), std::move(goal),
+                                 response.posterior, response.runs_of_surface()});
   }
   return request;
 }

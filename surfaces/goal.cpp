@@ -25,13 +25,13 @@ bool Goal::is_limit() const {
 double Goal::met_low() const {
   return type == GoalType::kAtMost || type == GoalType::kMinimize
              ? -std::numeric_limits<double>::infinity()
-             : low;
+             : low - slack;
 }
 
 double Goal::met_high() const {
   return type == GoalType::kAtLeast || type == GoalType::kMaximize
              ? std::numeric_limits<double>::infinity()
-             : high;
+             : high + slack;
 }
 
 bool Goal::is_met(double y) const {

@@ -26,10 +26,11 @@ struct Goal {
   double confidence = 0;  ///< limits: the probability with which they are to be met; 0: none asked
   doe::LimitOf of = doe::LimitOf::kRun;
   bool is_stated = true;  ///< ramps: the end with d = 0 was given, not taken from the responses
+  double slack = 0;       ///< limits: missed by no more, own unit, counts as met
 
   bool is_limit() const;
-  bool is_met(double y) const;       ///< limits: low <= y <= high; ramps: desirability > 0, or
-                                     ///< no end that was stated
+  bool is_met(double y) const;  ///< limits: low <= y <= high, within the slack; ramps: desirability
+                                ///< > 0, or no end that was stated
   double violation(double y) const;  ///< limits: how far outside, in units of scale; ramps: 0
   double desirability(double y) const;
   double shortfall(double y) const;  ///< ramps: distance of y into the region d = 0, in units of

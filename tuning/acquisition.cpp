@@ -67,10 +67,10 @@ void Acquisition::set_limits_met(const SurrogateModels& models, const Eigen::Mat
                                  Draws draws) {
   meets_limits_ = Eigen::VectorXd::Ones(coded.rows());
   for (std::size_t o = 0; o < problem_.objectives.size(); ++o) {
-    const Objective& objective = problem_.objectives[o];
-    if (!objective.goal.is_limit()) continue;
-    const auto [low, high] = surfaces::transformed_range(
-        objective.transform, objective.goal.met_low(), objective.goal.met_high());
+    const surfaces::Goal& goal = models.goal(o);
+    if (!goal.is_limit()) continue;
+    const auto [low, high] = surfaces::transformed_range(problem_.objectives[o].transform,
+                                                         goal.met_low(), goal.met_high());
     meets_limits_.array() *= probability_between(models.means(o, coded, draws), low, high).array();
   }
 }

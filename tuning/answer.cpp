@@ -57,7 +57,7 @@ std::optional<surfaces::Optimum> answer(const Problem& problem,
     const surfaces::Surface* surface = models.surface(o);
     if (surface == nullptr) return std::nullopt;
     const Objective& objective = problem.objectives[o];
-    request.responses.push_back({objective.name, surface, objective.goal});
+    request.responses.push_back({objective.name, surface, models.goal(o)});
     if (const surfaces::GaussianProcess* process = models.process(o)) {
       request.responses.back().posterior =
           std::make_shared<surfaces::GaussianProcessPosterior>(*process, problem.threads);

@@ -9,6 +9,7 @@
 #include "doe/design.h"
 #include "surfaces/models/censored_runs.h"
 #include "surfaces/models/headroom.h"
+#include "surfaces/models/limit_slack.h"
 
 namespace doetune::tuning {
 namespace {
@@ -147,6 +148,7 @@ SurrogateModels::Response SurrogateModels::response_of(
     const std::vector<Observation>& observations) {
   const auto [coded, y, censored] = runs_of(objective, problem, observations);
   Response response;
+  response.goal = objective.goal;
   if (y.size() == 0) return response;
   const Eigen::VectorXd z =
       y.unaryExpr([&](double value) { return surfaces::transformed(objective.transform, value); });
@@ -158,6 +160,7 @@ SurrogateModels::Response SurrogateModels::response_of(
     response.fit = surfaces::fit_gaussian_process(
         mean, coded, y, censored,
         {.transform = objective.transform, .with_nugget = true, .threads = problem.threads});
+    response.goal.slack = surfaces::limit_slack(objective.goal, *response.fit);
     for (auto& process : surfaces::drawn_processes(*response.fit, kDraws, problem.threads)) {
       auto& distinct = response.processes;
       if (distinct.empty() || !same(process.parameters, distinct.back().parameters)) {

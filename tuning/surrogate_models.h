@@ -46,6 +46,9 @@ class SurrogateModels {
   /// Of objective `o`.
   Means means(std::size_t o, const Eigen::MatrixXd& coded, Draws draws) const;
 
+  /// Of objective `o`, with the slack of a limit (surfaces::limit_slack).
+  const surfaces::Goal& goal(std::size_t o) const { return responses_[o].goal; }
+
   /// The probability that a run completes; 1 until one could not.
   Eigen::VectorXd completion(const Eigen::MatrixXd& coded) const;
 
@@ -67,8 +70,9 @@ class SurrogateModels {
     std::optional<surfaces::GaussianProcess> fit;
     std::vector<surfaces::GaussianProcess> processes;  ///< with drawn parameters, each once
     std::vector<Eigen::Index> drawn;                   ///< the process of each draw
-    double mean = 0, deviation = 1;                    ///< without a fit
-    std::optional<surfaces::Fit> constant;             ///< if it is a limit and has not varied
+    surfaces::Goal goal;
+    double mean = 0, deviation = 1;         ///< without a fit
+    std::optional<surfaces::Fit> constant;  ///< if it is a limit and has not varied
   };
 
   static Response response_of(const Objective& objective, const Problem& problem,

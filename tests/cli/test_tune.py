@@ -179,6 +179,24 @@ confirm: {{runs: 1}}
         self.assertIn("a search needs a response with the goal maximize", self.error_of("tune", "tune.yaml", expect=3))
         self.assertEqual((self.directory / "tune/study.yaml").read_text(), text)
 
+    def test_a_limit_that_is_met_exactly(self):
+        """Without noise its prediction is on either side of what was measured."""
+        self.write_program("bench", """#!/usr/bin/env python3
+import json, random, sys
+x, y, run = map(int, sys.argv[1:])
+f = 10 - (x - 6) ** 2 / 6 - (y - 3) ** 2 / 3
+print(json.dumps({"f": f * (1 + random.Random(run).gauss(0, 0.02)), "workers": x + y}))
+""")
+        self.write("tune.yaml", """command: [./bench, "{x}", "{y}", "{run}"]
+factors: {x: {low: 0, high: 10, type: integer}, y: {low: 0, high: 8, type: integer}}
+responses: {f: {goal: maximize}, workers: {goal: at_least, low: 14}}
+run: {telemetry: 0}
+confirm: {runs: 2}
+""")
+        self.doetune("tune", "tune.yaml", "--budget", 18, expect=(0, 5))
+        optimum = json.loads((self.directory / "tune/optimum.json").read_text())
+        self.assertEqual(optimum["settings"]["x"] + optimum["settings"]["y"], 14, optimum["settings"])
+
     def test_a_study_in_braces(self):
         self.write("flow.yaml", '{"factors": {"x": {"low": 0, "high": 4}},\n "responses": {"y": {"goal": "maximize"}}}\n')
         self.doetune("next", "flow.yaml")

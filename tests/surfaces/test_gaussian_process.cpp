@@ -5,6 +5,7 @@
 
 #include "surfaces/models/gaussian_process.h"
 #include "surfaces/models/kriging.h"
+#include "surfaces/models/limit_slack.h"
 #include "tests/doe/factors.h"
 #include "tests/surfaces/random_normal.h"
 
@@ -551,4 +552,38 @@ TEST_CASE("What a Gaussian process cannot be fitted to is refused", "[surfaces][
   CHECK_THROWS_WITH(with({{-1}, 0.1}), Catch::Contains("out of range for factor a"));
   CHECK_THROWS_WITH(with({{1, 1}, 0.1}), Catch::Contains("2 correlation parameters"));
   CHECK_THROWS_WITH(with({{1}, 0}), Catch::Contains("noise ratio"));
+}
+
+TEST_CASE("A limit has slack where runs have no error", "[surfaces][gaussian_process]") {
+  using surfaces::limit_slack;
+  const std::vector<doe::Factor> factors{continuous("a"), continuous("b")};
+  RandomStream random(8, 0);
+  const Eigen::MatrixXd coded = uniform_points(20, 2, random);
+  const Eigen::VectorXd exact = (8 + 5 * coded.col(0).array() + 4 * coded.col(1).array()).round();
+  Eigen::VectorXd smooth = 8 + 5 * coded.col(0).array() + 4 * coded.col(1).array();
+  const auto fitted = [&](const Eigen::VectorXd& y) {
+    return fit_gaussian_process(constant_mean(factors), coded, y, {.with_nugget = true});
+  };
+  const double measured = smooth[0];
+  const surfaces::Goal at_least{surfaces::GoalType::kAtLeast, measured};
+  const GaussianProcess process = fitted(smooth);
+  surfaces::Goal goal = at_least;
+  goal.slack = limit_slack(goal, process);
+  CHECK(goal.slack > 0);
+  CHECK(goal.slack < 1e-3 * (smooth.maxCoeff() - smooth.minCoeff()));
+  // By three standard errors more than an even chance.
+  const auto chance = [&](const surfaces::Goal& of) {
+    return *process.predict(coded.row(0).transpose())
+                .probability_within(of.met_low(), of.met_high());
+  };
+  CHECK(chance(at_least) < 0.9);
+  CHECK(chance(goal) > 0.95);
+  // What was measured to miss the limit, by less than that, still does.
+  const surfaces::Goal missed{surfaces::GoalType::kAtLeast, measured + goal.slack / 8};
+  CHECK(limit_slack(missed, process) <= goal.slack / 16 * (1 + 1e-9));
+  // Neither is there any for a ramp, or where runs scatter.
+  CHECK(limit_slack({surfaces::GoalType::kMaximize, 0, 10}, process) == 0);
+  for (double& y : smooth) y += 0.2 * random_normal(random);
+  CHECK(limit_slack(at_least, fitted(smooth)) == 0);
+  CHECK(limit_slack(at_least, fitted(exact)) == 0);  // steps of 1 look like scatter
 }
