@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "analysis/analysis.h"
 #include "analysis/format.h"
@@ -15,6 +16,7 @@
 #include "study/argument_template.h"
 #include "study/augment.h"
 #include "study/directory/journal.h"
+#include "study/directory/patience.h"
 
 namespace doetune::cli {
 namespace {
@@ -117,6 +119,11 @@ int command_augment(const Command& command, const Arguments& arguments) {
   Options options(command);
   if (!options.parse(arguments)) return kDone;
   study::StudyDirectory directory = open_for_runs(options);
+  std::unique_ptr<study::DirectoryHold> hold;
+  if (!options.has("dry-run")) {
+    hold = study::hold_when_free(directory.path);
+    directory = study::open_directory(directory.path);  // others may have added runs
+  }
   say_warnings(study::read_journal(directory).warnings);
   const int before = static_cast<int>(directory.plan.runs.size());
   const std::size_t notes_before = directory.plan.notes.size();

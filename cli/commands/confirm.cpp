@@ -5,6 +5,7 @@
 #include "cli/options/study_argument.h"
 #include "cli/runs/confirm_optimum.h"
 #include "cli/runs/execute_in_study.h"
+#include "study/directory/patience.h"
 
 namespace po = boost::program_options;
 
@@ -15,6 +16,9 @@ int confirm_study(const Options& options, study::StudyDirectory& directory) {
   const int runs = options.integer("runs", directory.study.confirmation_runs);
   if (runs < 1)
     throw UsageError(fmt::format("--runs: expected an integer of at least 1, found '{}'", runs));
+  if (options.has("dry-run")) return confirm_optimum(options, directory, runs, "confirm");
+  const auto hold = study::hold_when_free(directory.path);
+  directory = study::open_directory(directory.path);  // others may have added runs
   return confirm_optimum(options, directory, runs, "confirm");
 }
 

@@ -10,6 +10,7 @@
 #include "cli/terminal/terminal.h"
 #include "study/argument_template.h"
 #include "study/directory/import.h"
+#include "study/directory/patience.h"
 #include "study/formats/format.h"
 
 namespace doetune::cli {
@@ -82,6 +83,8 @@ int import_into_plan(const Options& options, const std::vector<std::string>& fil
   Imported imported{study::open_directory(files[0]), {}};
   study::RunTable table = read_runs(options, files);
   assign_columns(options.list("column"), imported.directory.study, table);
+  const auto hold = study::hold_when_free(imported.directory.path);
+  imported.directory = study::open_directory(files[0]);  // others may have added runs
   const study::ImportedResults results = study::import_planned(imported.directory, table);
   imported.warnings = std::move(table.warnings);
   imported.warnings.insert(imported.warnings.end(), results.warnings.begin(),

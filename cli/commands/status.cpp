@@ -104,11 +104,18 @@ std::string under_way_text(const analysis::Analysis& analysis) {
                      fmt::join(runs, ", "));
 }
 
+/// Of the completed runs, those that count as failed, such as a 0 where a logarithm is wanted.
+std::string unusable_text(const analysis::Analysis& analysis, const runner::RunCounts& counts) {
+  const int usable = runner::count_runs(analysis.directory->plan, analysis.records).completed;
+  if (usable == counts.completed) return "";
+  return fmt::format(", {} of them with values that cannot be used", counts.completed - usable);
+}
+
 std::string status_text(const analysis::Analysis& analysis, const runner::RunCounts& counts) {
   const study::StudyDirectory& directory = *analysis.directory;
-  std::string text =
-      fmt::format("{}: {} of {} completed\n", coloured(directory.study.name, Colour::kStrong),
-                  counts.completed, analysis::count_of(counts.planned, "run"));
+  std::string text = fmt::format(
+      "{}: {} of {} completed{}\n", coloured(directory.study.name, Colour::kStrong),
+      counts.completed, analysis::count_of(counts.planned, "run"), unusable_text(analysis, counts));
   text += failures_text(directory, analysis.records);
   if (const int missing = missing_runs(directory.study, counts); missing > 0) {
     const auto left_s = time_left_s(analysis, missing);

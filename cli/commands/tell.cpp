@@ -83,12 +83,15 @@ study::ToldRun told_run(const Options& options, int run, const std::vector<std::
   const bool infeasible = options.has("infeasible"), failed = options.has("failed");
   if (infeasible && failed)
     throw UsageError("doetune tell: give --infeasible or --failed, not both");
+  if (options.has("reason") && !infeasible)
+    throw UsageError("doetune tell: --reason is for --infeasible; a failed run: --failed REASON");
   if (!infeasible && !failed) return told;
   if (!told.responses.empty()) {
     throw UsageError("doetune tell: a run that did not complete has no responses");
   }
   told.status = infeasible ? study::RunStatus::kInfeasible : study::RunStatus::kFailed;
-  told.reason = infeasible ? "reported by the user as infeasible" : options.text("failed");
+  told.reason = options.text(infeasible ? "reason" : "failed");
+  if (infeasible && told.reason.empty()) told.reason = "reported by the user as infeasible";
   return told;
 }
 
@@ -148,6 +151,7 @@ void describe_tell(Options& options) {
   options.add()("run", po::value<int>()->value_name("N"),
                 "the run's number (if only one is missing: that one)")(
       "infeasible", "the configuration cannot run, for lack of memory for example")(
+      "reason", po::value<std::string>()->value_name("REASON"), "with --infeasible: why")(
       "failed", po::value<std::string>()->value_name("REASON"), "the run failed, and why")(
       "correct", "replaces a result that was recorded by mistake; the journal keeps both")(
       "step", po::value<std::string>()->value_name("STEP"),

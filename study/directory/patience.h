@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "study/directory/directory.h"
@@ -24,6 +26,11 @@ auto when_free(const Step& step) {
     }
     std::this_thread::sleep_for(kPause);
   }
+}
+
+/// Opens no directory: what was read of it before may have changed meanwhile.
+inline std::unique_ptr<DirectoryHold> hold_when_free(const std::filesystem::path& directory) {
+  return when_free([&] { return std::make_unique<DirectoryHold>(directory); });
 }
 
 }  // namespace doetune::study

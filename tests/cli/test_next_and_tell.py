@@ -82,7 +82,8 @@ class NextAndTell(CliCase):
 
     def test_others_that_write_in_the_directory_are_waited_for(self):
         run = self.asked()[0]
-        for step in (lambda: self.make(run), lambda: self.asked("--budget", 30), self.asked):
+        for step in (lambda: self.make(run), lambda: self.asked("--budget", 30), self.asked,
+                     lambda: self.doetune("augment", "tune", "--runs", 1, "--design", "space-filling")):
             with open(self.directory / "tune/lock") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 release = threading.Timer(1, lambda: fcntl.flock(lock, fcntl.LOCK_UN))
@@ -232,6 +233,7 @@ class NextAndTell(CliCase):
         self.assertIn("which run?", self.error_of("tell", "tune", "throughput=1", "latency=1", expect=2))
         self.assertIn("not both", self.error_of(*tell, "--infeasible", "--failed", "x", expect=2))
         self.assertIn("no responses", self.error_of(*tell, "--infeasible", "latency=1", expect=2))
+        self.assertIn("is for --infeasible", self.error_of(*tell, "--reason", "too large", "latency=1", expect=2))
         self.assertTrue(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
         self.assertFalse(self.json_of(*tell, "throughput=1", "latency=2")["recorded"])
         self.assertIn("already has a different result", self.error_of(*tell, "throughput=1", "latency=3", expect=3))
@@ -250,8 +252,9 @@ class NextAndTell(CliCase):
         self.assertTrue(self.json_of(*tell, "throughput=10", "latency=2", "--correct")["recorded"])
         self.assertFalse(self.json_of(*tell, "throughput=10", "latency=2", "--correct")["recorded"])
         self.assertEqual([row["throughput"] for row in self.rows("results.csv")[:2]], ["10", ""])
-        self.doetune(*tell, "--infeasible", "--correct")
+        self.doetune(*tell, "--infeasible", "--reason", "out of memory", "--correct")
         self.assertEqual(self.rows("results.csv")[0]["status"], "infeasible")
+        self.assertIn("out of memory", self.doetune("status", "tune").stdout)
         journal = (self.directory / "tune/runs.jsonl").read_text()
         self.assertEqual(journal.count('"status"'), 3)
 

@@ -251,6 +251,9 @@ echo "{\\"throughput\\": $(( $1 > 5 ? 0 : 10 * $1 + $2 ))}"
         self.assertIn("The search ends: all runs so far have failed in the same way (throughput has a value that "
                       "`transform: log` does not take", done.stderr)
         self.assertEqual({row["point_type"] for row in self.rows()}, {"space-filling"})
+        count = len(self.rows())
+        self.assertIn(f"{count} of {count} runs completed, {count} of them with values that cannot be used",
+                      self.doetune("status", "tune").stdout)
         self.write("tune.yaml", study)
         self.doetune("tune", "tune.yaml", "--budget", 30, expect=(0, 5, 8))
         self.assertIn("proposed", {row["point_type"] for row in self.rows()})
