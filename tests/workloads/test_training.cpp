@@ -11,7 +11,6 @@
 
 using namespace doetune;
 using namespace doetune::workloads;
-using Pass = TrainableNetwork::Pass;
 
 namespace {
 
@@ -215,6 +214,7 @@ TEST_CASE("smaller batches, in any order, have their own gradients", "[training]
 
 TEST_CASE("a batch may be given while the one before is computed", "[training]") {
   if (no_device()) return;
+  using enum TrainableNetwork::Pass;
   const auto cases = training_cases();
   const Network network =
       std::ranges::find(cases, "a residual block with projection", &TrainingCase::name)->network;
@@ -226,14 +226,11 @@ TEST_CASE("a batch may be given while the one before is computed", "[training]")
   struct Step {
     TrainingData batch;
     int images;
-    Pass pass;
+    TrainableNetwork::Pass pass;
   };
   std::vector<Step> steps;
-  for (const auto& [images, pass] : std::vector<std::pair<int, Pass>>{{5, Pass::gradients},
-                                                                      {3, Pass::gradients},
-                                                                      {5, Pass::evaluation},
-                                                                      {5, Pass::gradients},
-                                                                      {4, Pass::evaluation}})
+  for (const auto& [images, pass] : std::vector<std::pair<int, TrainableNetwork::Pass>>{
+           {5, gradients}, {3, gradients}, {5, evaluation}, {5, gradients}, {4, evaluation}})
     steps.push_back({training_data(network, images, 50 + steps.size()), images, pass});
   const auto load = [&](const Step& step) {
     ahead.training->load(step.batch.images, step.batch.labels);
@@ -249,13 +246,13 @@ TEST_CASE("a batch may be given while the one before is computed", "[training]")
 
     std::ranges::copy(batch.images, plain.training->input().begin());
     std::ranges::copy(batch.labels, plain.training->labels().begin());
-    const BatchScore wanted = pass == Pass::gradients ? plain.training->gradients(images)
-                                                      : plain.training->evaluate(images);
+    const BatchScore wanted =
+        pass == gradients ? plain.training->gradients(images) : plain.training->evaluate(images);
     CHECK(score.loss == wanted.loss);
     CHECK(score.correct == wanted.correct);
     CHECK(std::ranges::equal(ahead.training->logits().first(classes * images),
                              plain.training->logits().first(classes * images)));
-    if (pass == Pass::evaluation) continue;
+    if (pass == evaluation) continue;
     ahead.training->update(kRate);
     plain.training->update(kRate);
   }
