@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ namespace {
 
 using namespace doetune;
 using namespace doetune::workloads;
+
+constexpr int kThreads = 4;  // that copy images
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -87,16 +90,16 @@ nlohmann::json measured(const std::vector<std::string>& arguments) {
   random_weights(network, 1, weights);
   const auto engine = make_engine(device);
   const auto start = Clock::now();
-  const auto compiled = engine->compile(network, weights, {batch, precision, 1});
+  const auto compiled = engine->compile(network, weights, {batch, precision, kThreads});
   const double prepared_s = seconds_since(start);
   const int lanes = compiled->lanes();
   fill_every_lane(*compiled, batch);
 
-  const YcbcrImage source = noise(1280, 720);
+  const auto source = std::make_shared<const YcbcrImage>(noise(1280, 720));
   const auto load = [&] {
     for (int image = 0; image < batch; ++image)
       for (int frame = 0; frame < network.images(); ++frame)
-        compiled->load(image, source.view(), frame);
+        compiled->load(image, {source->view(), source}, frame);
   };
   const double resident = images_per_s(*compiled, batch, lanes, seconds, [] {});
   const double roofline = 1 / roofline_seconds(network, batch, bytes_of(precision), peak_rates);

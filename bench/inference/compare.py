@@ -27,8 +27,10 @@ SECONDS_A_TURN = 0.2  # at least; a batch that takes longer is one turn
 
 
 class Ours:
-    def __init__(self, program, network, height, batch, precision, threads, folder):
+    def __init__(self, program, network, height, batch, precision, instructions, threads, folder):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), GOMP_SPINCOUNT="1000")  # as executors have it
+        if instructions != "all":
+            environment["ONEDNN_MAX_CPU_ISA"] = instructions
         command = [program, network, str(height), str(batch), precision, str(threads), folder]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env=environment)
@@ -72,19 +74,22 @@ def difference(ours, theirs):
     return float(np.abs(ours - theirs).max() / np.abs(theirs).max())
 
 
-def compare(program, network, height, batch, precisions, threads, rounds):
-    """A row for each of our precisions: images/s of both (best and median round) and the median ratio of the pairs."""
+def compare(program, network, height, batch, precisions, instruction_sets, threads, rounds):
+    """A row for each of our precisions and instruction sets: images/s of both (best and median round) and the median
+    ratio of the pairs."""
+    kinds = list(itertools.product(precisions, instruction_sets))
     with tempfile.TemporaryDirectory() as folder:
-        ours = [Ours(program, network, height, batch, precision, threads, folder) for precision in precisions]
+        ours = [Ours(program, network, height, batch, *kind, threads, folder) for kind in kinds]
         peer = OnnxRuntime(folder, batch, threads)
     turns = [(each, max(1, round(SECONDS_A_TURN / each.seconds(1)))) for each in [peer, *ours]]
     seconds = [[each.seconds(count) / count for each, count in turns] for _ in range(rounds)]
     for each in ours:
         each.close()
     theirs = [row[0] for row in seconds]
-    for index, (precision, each) in enumerate(zip(precisions, ours), start=1):
+    for index, ((precision, instructions), each) in enumerate(zip(kinds, ours), start=1):
         mine = [row[index] for row in seconds]
         yield {"network": network, "threads": threads, "batch": batch, "precision": precision,
+               "instructions": instructions,
                "ours": [batch / pick(mine) for pick in (min, statistics.median)],
                "peer": [batch / pick(theirs) for pick in (min, statistics.median)],
                "best": min(theirs) / min(mine),
@@ -94,7 +99,11 @@ def compare(program, network, height, batch, precisions, threads, rounds):
 
 def cpu_name():
     with open("/proc/cpuinfo", encoding="utf-8") as info:
-        return next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), "unknown")
+        about = dict(line.split(":", 1) for line in info if ":" in line)
+    about = {name.strip(): value.strip() for name, value in about.items()}
+    flags = about.get("flags", "").split()
+    widest = next((name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags), "no AVX2")
+    return f"{about.get('model name', 'unknown')} ({widest})"
 
 
 def arguments():
@@ -107,6 +116,8 @@ def arguments():
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--precisions", nargs="+", choices=["fp32", "bf16"], default=["fp32", "bf16"])
+    parser.add_argument("--instruction-sets", nargs="+", default=["all"], metavar="ISA",
+                        help="that oneDNN may use: AVX2, AVX512_CORE, ... (ONEDNN_MAX_CPU_ISA); all: those there are")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--minutes", type=float, default=22, help="begin no further setting after this")
     options = parser.parse_args()
@@ -119,9 +130,9 @@ def main():
     options = arguments()
     print(f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()}; ONNX Runtime {onnxruntime.__version__} (fp32), "
           f"onnx {onnx.__version__}; {options.rounds} rounds; load average at the start {os.getloadavg()[0]:.1f}\n")
-    print("| batch | threads | network | ours | ours, images/s: best (median) | ONNX Runtime: best (median) "
-          "| ratio of best | median ratio | difference |")
-    print("|-|-|-|-|-|-|-|-|-|")
+    print("| batch | threads | network | ours | instructions | ours, images/s: best (median) "
+          "| ONNX Runtime: best (median) | ratio of best | median ratio | difference |")
+    print("|-|-|-|-|-|-|-|-|-|-|")
     end = time.monotonic() + 60 * options.minutes
     left_out = []
     for batch, threads, network in itertools.product(options.batches, options.threads, options.networks):
@@ -129,9 +140,10 @@ def main():
             left_out.append(f"{network} (batch {batch}, threads {threads})")
             continue
         height = NETWORKS[network] if options.height is None else options.height
-        for row in compare(options.program, network, height, batch, options.precisions, threads, options.rounds):
-            print("| {batch} | {threads} | {network} | {precision} | {ours[0]:.1f} ({ours[1]:.1f}) "
-                  "| {peer[0]:.1f} ({peer[1]:.1f}) | {best:.2f} | {ratio:.2f} | {difference:.0e} |".format(**row),
+        for row in compare(options.program, network, height, batch, options.precisions, options.instruction_sets, threads,
+                           options.rounds):
+            print("| {batch} | {threads} | {network} | {precision} | {instructions} "
+                  "| {ours[0]:.1f} ({ours[1]:.1f}) | {peer[0]:.1f} ({peer[1]:.1f}) | {best:.2f} | {ratio:.2f} | {difference:.0e} |".format(**row),
                   flush=True)
     if left_out:
         print(f"\nLeft out after {options.minutes:g} minutes: {', '.join(left_out)}.")

@@ -173,7 +173,8 @@ TEST_CASE("images scaled on the GPU are those of Resizer", "[cuda]") {
     const std::vector<float> expected(compiled->output().begin(), compiled->output().end());
     for (int image = 0; image < 3; ++image)
       for (int frame = 0; frame < network.images(); ++frame)
-        compiled->load(image, noise(100 + 20 * image, 50, 10 * image + frame).view(), frame);
+        compiled->load(image, {noise(100 + 20 * image, 50, 10 * image + frame).view(), nullptr},
+                       frame);
     compiled->infer(3);
     CHECK(std::ranges::equal(compiled->output(), expected));
   }

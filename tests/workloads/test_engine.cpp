@@ -128,8 +128,8 @@ TEST_CASE("an image that is loaded fills the input as Resizer does, each frame i
   const std::vector<float> weights(weight_count(network));
   const auto compiled = make_engine("cpu")->compile(network, weights, {3, Precision::fp32, 1});
   std::ranges::fill(compiled->input(), -1.0F);
-  compiled->load(1, first.view(), 0);
-  compiled->load(1, second.view(), 1);
+  compiled->load(1, {first.view(), nullptr}, 0);
+  compiled->load(1, {second.view(), nullptr}, 1);
 
   const auto elements = static_cast<std::size_t>(network.input.elements());
   std::vector<float> expected(3 * elements, -1.0F);

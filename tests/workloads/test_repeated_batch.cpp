@@ -25,7 +25,7 @@ struct TurningBuffers final : CompiledNetwork {
     asked = true;
     return buffers[next];
   }
-  void load(int, const YcbcrView&, int) override {}
+  void load(int, const DecodedImage&, int) override {}
   void submit(int) override {
     result = asked ? buffers[next] : std::vector<float>(4, -1.0F);
     uploads += asked ? 1 : 0;

@@ -93,7 +93,7 @@ TEST_CASE("threads that decode ahead give the same images in the same order", "[
           const auto share = share_of(plan, frames_of(plan, k), by, 0, 1);
           decoders.begin(share, k == 9);
           for (const StreamFrame& frame : share)
-            REQUIRE(luma_of(decoders.next()) == expected[frame.clip_frame]);
+            REQUIRE(luma_of(decoders.next().view) == expected[frame.clip_frame]);
           CHECK(decoders.take_busy_s() > 0);
         }
       }

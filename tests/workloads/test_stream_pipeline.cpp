@@ -21,10 +21,10 @@ class WatchfulNetwork final : public CompiledNetwork {
   int lanes() const override { return lanes_; }
   std::span<float> input() override { return {}; }
 
-  void load(int image, const YcbcrView& source, int) override {
+  void load(int image, const DecodedImage& source, int) override {
     CHECK(static_cast<int>(under_way_.size()) <= (lanes_ == 1 ? 0 : lanes_));
     CHECK(image == static_cast<int>(loading_.size()));
-    loading_.push_back(source.luma[0]);
+    loading_.push_back(source.view.luma[0]);
   }
 
   void submit(int images) override {

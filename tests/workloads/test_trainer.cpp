@@ -28,6 +28,7 @@ TEST_CASE("the seed fixes the parameters, the number of threads does not matter"
   plan.augmentation = Augmentation::crop_flip;
   const Outcome first = trained(plan);
   plan.threads = 3;
+  plan.readers = 3;
   CHECK(trained(plan).parameters == first.parameters);
   plan.seed = 2;
   CHECK(trained(plan).parameters != first.parameters);

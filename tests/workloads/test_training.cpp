@@ -212,6 +212,54 @@ TEST_CASE("smaller batches, in any order, have their own gradients", "[training]
   }
 }
 
+TEST_CASE("a batch may be given while the one before is computed", "[training]") {
+  if (no_device()) return;
+  using enum TrainableNetwork::Pass;
+  const auto cases = training_cases();
+  const Network network =
+      std::ranges::find(cases, "a residual block with projection", &TrainingCase::name)->network;
+  TrainingOptions options = options_of(5);
+  options.input_memory = GENERATE(HostMemory::pinned, HostMemory::pageable);
+  const Session ahead = session(network, options, 41);
+  const Session plain = session(network, options, 41);
+  const auto classes = static_cast<std::size_t>(network.output().channels);
+  struct Step {
+    TrainingData batch;
+    int images;
+    TrainableNetwork::Pass pass;
+  };
+  std::vector<Step> steps;
+  for (const auto& [images, pass] : std::vector<std::pair<int, TrainableNetwork::Pass>>{
+           {5, gradients}, {3, gradients}, {5, evaluation}, {5, gradients}, {4, evaluation}})
+    steps.push_back({training_data(network, images, 50 + steps.size()), images, pass});
+  const auto load = [&](const Step& step) {
+    ahead.training->load(step.batch.images, step.batch.labels);
+  };
+  load(steps.back());  // replaced before it is used
+  load(steps.front());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto& [batch, images, pass] = steps[i];
+    INFO("step " << i);
+    ahead.training->start(pass, images);
+    if (i + 1 < steps.size()) load(steps[i + 1]);
+    const BatchScore score = ahead.training->finish();
+
+    std::ranges::copy(batch.images, plain.training->input().begin());
+    std::ranges::copy(batch.labels, plain.training->labels().begin());
+    const BatchScore wanted =
+        pass == gradients ? plain.training->gradients(images) : plain.training->evaluate(images);
+    CHECK(score.loss == wanted.loss);
+    CHECK(score.correct == wanted.correct);
+    CHECK(std::ranges::equal(ahead.training->logits().first(classes * images),
+                             plain.training->logits().first(classes * images)));
+    if (pass == evaluation) continue;
+    ahead.training->update(kRate);
+    plain.training->update(kRate);
+  }
+  CHECK(std::ranges::equal(ahead.training->parameters(), plain.training->parameters()));
+  CHECK(std::ranges::equal(ahead.training->statistics(), plain.training->statistics()));
+}
+
 TEST_CASE("gradients are reported ready from the back to the front, with their last values",
           "[training]") {
   if (no_device()) return;

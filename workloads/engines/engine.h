@@ -14,7 +14,7 @@
 #include "workloads/infeasible.h"
 #include "workloads/networks/detection.h"
 #include "workloads/networks/network.h"
-#include "workloads/video/ycbcr_image.h"
+#include "workloads/video/decoded_image.h"
 
 namespace doetune::workloads {
 
@@ -56,8 +56,9 @@ class CompiledNetwork {
 
   /// Writes an image, scaled as by Resizer, into channels 3 frame .. 3 frame + 2 of an image of the
   /// next batch, on the device where that is faster than by input(). A batch is filled in one of
-  /// the two ways.
-  virtual void load(int image, const YcbcrView& pixels, int frame = 0) = 0;
+  /// the two ways. Samples with an owner may be read until the batch is submitted, others until
+  /// load returns.
+  virtual void load(int image, const DecodedImage& picture, int frame = 0) = 0;
 
   /// Starts to run the first `images` of the batch, 1 <= images <= batch. The first use of a number
   /// of images includes its preparation.

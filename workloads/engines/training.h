@@ -1,6 +1,7 @@
 // The device-independent interface for training a classifier or a stage of one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -70,13 +71,29 @@ class Optimizer {
 /// A network under training on one device. Used by one thread at a time.
 ///
 /// A step: fill input() and labels(), then gradients(images), then update(learning_rate). Between
-/// the last two, processes that train together replace the gradients by their mean.
+/// the last two, processes that train together replace the gradients by their mean. To prepare the
+/// next batch while the device computes: load, start, load the next batch, finish.
 class TrainableNetwork : public Optimizer {
  public:
   /// Host buffers of batch x height x width x channels floats and of batch labels. Call input() for
   /// each new batch: without the call, the images already on the device are used again.
   virtual std::span<float> input() = 0;
   virtual std::span<std::int32_t> labels() = 0;
+
+  /// Gives the batch of the next pass, in place of input() and labels(), and begins its upload. It
+  /// may be called between start and finish; the later of two batches counts.
+  virtual void load(std::span<const float> images, std::span<const std::int32_t> labels) {
+    std::ranges::copy(images, input().begin());
+    std::ranges::copy(labels, this->labels().begin());
+  }
+
+  enum class Pass { gradients, evaluation };
+  /// gradients(images) or evaluate(images) in two parts: the device works between them, unless it
+  /// is the CPU, which does all of it in the first.
+  virtual void start(Pass pass, int images) {
+    score_ = pass == Pass::gradients ? gradients(images) : evaluate(images);
+  }
+  virtual BatchScore finish() { return score_; }
 
   /// Called when the part of the gradient block from `offset` to its end is final, while the rest
   /// is still being computed; the last call has offset 0.
@@ -91,6 +108,9 @@ class TrainableNetwork : public Optimizer {
   /// logits()[i classes ...].
   virtual BatchScore evaluate(int images) = 0;
   virtual std::span<const float> logits() = 0;
+
+ private:
+  BatchScore score_;  // of the pass that was started
 };
 
 /// A stage of a network (networks/stages.h) under training on one device. Used by one thread at a

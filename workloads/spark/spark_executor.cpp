@@ -67,11 +67,11 @@ void CodedImages::begin(std::vector<CodedFrame> frames) {
   next_ = 0;
 }
 
-YcbcrView CodedImages::next() {
+DecodedImage CodedImages::next() {
   StageClock clock;
-  const YcbcrView image = decoder_.decode(frames_.at(next_++).packet);
+  const YcbcrView view = decoder_.decode(frames_.at(next_++).packet);
   clock.lap(busy_s_);
-  return image;
+  return {view, decoder_.hold()};
 }
 
 double CodedImages::take_busy_s() { return std::exchange(busy_s_, 0); }

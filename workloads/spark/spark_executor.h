@@ -34,7 +34,7 @@ std::vector<StreamFrame> frames_of_share(const SparkConfiguration& configuration
 class CodedImages final : public DecodedImages {
  public:
   void begin(std::vector<CodedFrame> frames);
-  YcbcrView next() override;
+  DecodedImage next() override;
   double take_busy_s() override;
 
  private:

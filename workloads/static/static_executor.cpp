@@ -129,7 +129,7 @@ class StaticExecutor {
     for (int frame = 0; frame < stacked; ++frame) {
       decoded = recent(std::max<std::int64_t>(0, number - stacked + 1 + frame), report.times);
       StageClock clock;
-      compiled_->load(image, decoded.view, frame);
+      compiled_->load(image, decoded, frame);
       clock.lap(report.times[Stage::resize]);
     }
     ++report.images;

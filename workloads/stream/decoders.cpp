@@ -71,13 +71,13 @@ void Decoders::begin(std::vector<StreamFrame> share, bool skipped) {
   work_to_do_.notify_all();
 }
 
-YcbcrView Decoders::next() {
+DecodedImage Decoders::next() {
   std::unique_lock lock(mutex_);
   if (threads_.empty()) {
     const auto start = Clock::now();
-    const YcbcrView image = own_.decode(share_[taken_++]);
+    const YcbcrView view = own_.decode(share_[taken_++]);
     busy_s_ += seconds_since(start);
-    return image;
+    return {view, own_.hold()};
   }
   Slot& slot = ring_[taken_ % ring_.size()];
   image_ready_.wait(lock, [&] { return slot.ready || error_; });
@@ -129,7 +129,8 @@ void Decoders::decode_into_ring(CameraDecoder& decoder, std::size_t item,
   std::exception_ptr error;
   const auto start = Clock::now();
   try {
-    slot = {decoder.decode(frame), decoder.hold(), true};
+    const YcbcrView view = decoder.decode(frame);
+    slot = {{view, decoder.hold()}, true};
   } catch (...) {
     error = std::current_exception();
   }

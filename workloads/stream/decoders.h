@@ -12,6 +12,7 @@
 
 #include "workloads/stream/stream_plan.h"
 #include "workloads/video/clip.h"
+#include "workloads/video/decoded_image.h"
 
 namespace doetune::workloads {
 
@@ -47,8 +48,9 @@ class CameraDecoder {
 class DecodedImages {
  public:
   virtual ~DecodedImages() = default;
-  /// The next image, valid until the next call. Throws what its decoding threw.
-  virtual YcbcrView next() = 0;
+  /// The next image, valid until the next call, and longer for whoever keeps it. Throws what its
+  /// decoding threw.
+  virtual DecodedImage next() = 0;
   /// Seconds spent on decoding since the last call, by all threads together.
   virtual double take_busy_s() = 0;
 };
@@ -70,13 +72,12 @@ class Decoders : public DecodedImages {
   /// Starts to decode a share, after the previous one was taken completely. `skipped`: shares in
   /// between were dropped.
   void begin(std::vector<StreamFrame> share, bool skipped);
-  YcbcrView next() override;
+  DecodedImage next() override;
   double take_busy_s() override;
 
  private:
   struct Slot {
-    YcbcrView image = {};
-    std::shared_ptr<const void> owner = {};
+    DecodedImage image = {};
     bool ready = false;
   };
 

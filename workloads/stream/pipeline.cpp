@@ -54,7 +54,7 @@ ShareReport Pipeline::process(std::size_t share) {
 
 void Pipeline::fill(int images) {
   for (int image = 0; image < images; ++image) {
-    const YcbcrView source = decoded_.next();
+    const DecodedImage source = decoded_.next();
     StageClock clock;
     network_.load(image, source);
     clock.lap(report_.resize_s);

@@ -105,7 +105,7 @@ Data data_of(const Inputs& in, int threads) {
   return data;
 }
 
-TrainingPlan plan_of(const Inputs& in, int threads) {
+TrainingPlan plan_of(const Inputs& in, int threads, std::string_view device) {
   TrainingPlan plan;
   plan.epochs = in.integer("epochs");
   plan.batch = in.integer("batch_size");
@@ -117,6 +117,7 @@ TrainingPlan plan_of(const Inputs& in, int threads) {
   if (in.text("selection") == "uncertainty") plan.rounds = in.integer("rounds");
   if (in.has("target_accuracy")) plan.target_accuracy = in.number("target_accuracy");
   plan.threads = threads;
+  if (device != "cpu") plan.readers = threads;  // on a CPU they would take time from the step
   return plan;
 }
 
@@ -257,9 +258,9 @@ Result run_train_classifier(const Request& request) {
   const Clock::time_point begin = Clock::now();
   const Inputs& in = request.inputs;
   const int threads = threads_of(request);
-  const TrainingPlan plan = plan_of(in, threads);
-  check(plan);
   const std::string_view device = resolve_device(in.text("device"));
+  const TrainingPlan plan = plan_of(in, threads, device);
+  check(plan);
   const auto engine = make_engine(device);
   const Data data = data_of(in, threads);
   const double start_s = monotonic_s();

@@ -6,16 +6,14 @@
 #include <numeric>
 #include <stdexcept>
 #include <unordered_set>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "workloads/data/batch_loader.h"
 
 namespace doetune::workloads {
 namespace {
 
-constexpr int kReaders = 1;
-constexpr int kDepth = 2;
 constexpr int kCandidates = 4;  // assessed for each image to be added
 
 /// The independent streams of random numbers.
@@ -41,9 +39,12 @@ void load(const DataSet& data, std::int64_t first, std::int64_t last, Batch& bat
             .subspan(static_cast<std::size_t>((i - first) * size), static_cast<std::size_t>(size)));
 }
 
-int hand_over(const Batch& batch, TrainableNetwork& network) {
-  std::ranges::copy(batch.images, network.input().begin());
-  std::ranges::copy(batch.labels, network.labels().begin());
+/// Each reader has one in progress, and another is ready.
+int depth_for(int readers) { return readers + 1; }
+
+/// Returns the number of images.
+int give(const Batch& batch, TrainableNetwork& network) {
+  network.load(batch.images, batch.labels);
   return static_cast<int>(batch.labels.size());
 }
 
@@ -141,6 +142,17 @@ std::vector<std::int64_t> Trainer::min_sure(const DataSet& data,
   return chosen;
 }
 
+void Trainer::pass_over(BatchLoader& loader, std::int64_t batches, TrainableNetwork::Pass pass,
+                        const Each& each) {
+  int next = batches == 0 ? 0 : give(loader.next(), network_);
+  for (std::int64_t number = 1; next > 0; ++number) {
+    const int images = std::exchange(next, 0);
+    network_.start(pass, images);
+    if (number < batches) next = give(loader.next(), network_);
+    if (!each(images, network_.finish())) return;
+  }
+}
+
 /// Runs the steps of an epoch; returns the mean of their losses.
 double Trainer::train(int epoch) {
   const std::int64_t steps = learnt_from_->count() / plan_.batch;
@@ -148,8 +160,10 @@ double Trainer::train(int epoch) {
   const std::uint64_t augmentation_key = key_of(plan_.seed, kAugmentation, epoch);
   const Shape shape = data_.shape();
   const auto size = static_cast<std::size_t>(shape.elements());
-  std::vector<float> plain(size);
-  const auto make = [&](int, std::int64_t number, Batch& batch) {
+  std::vector<std::vector<float>> plain_of(static_cast<std::size_t>(plan_.readers),
+                                           std::vector<float>(size));
+  const auto make = [&](int reader, std::int64_t number, Batch& batch) {
+    std::vector<float>& plain = plain_of[static_cast<std::size_t>(reader)];
     batch.images.resize(static_cast<std::size_t>(plan_.batch) * size);
     batch.labels.resize(static_cast<std::size_t>(plan_.batch));
     for (std::size_t i = 0; i < batch.labels.size(); ++i) {
@@ -162,18 +176,19 @@ double Trainer::train(int epoch) {
     }
   };
   double losses = 0;
+  std::int64_t step = 0;
   const Clock::time_point start = Clock::now();
   const double time_before = state_.time_s;
-  BatchLoader loader(steps, kReaders, kDepth, make);
-  for (std::int64_t step = 0; step < steps; ++step) {
-    const int images = hand_over(loader.next(), network_);
-    const BatchScore score = network_.gradients(images);
-    if (diverged(score.loss)) break;
-    network_.update(static_cast<float>(plan_.learning_rate.at(epoch, step, steps)));
-    losses += score.loss;
-    state_.images += images;
-    ++state_.steps;
-  }
+  BatchLoader loader(steps, plan_.readers, depth_for(plan_.readers), make);
+  pass_over(loader, steps, TrainableNetwork::Pass::gradients,
+            [&](int images, const BatchScore& score) {
+              if (diverged(score.loss)) return false;
+              network_.update(static_cast<float>(plan_.learning_rate.at(epoch, step++, steps)));
+              losses += score.loss;
+              state_.images += images;
+              ++state_.steps;
+              return true;
+            });
   state_.time_s = time_before + seconds_since(start);
   return losses / static_cast<double>(steps);
 }
@@ -185,14 +200,14 @@ BatchScore Trainer::evaluate(const DataSet& data, const std::function<void(int i
     load(data, number * plan_.batch, std::min(data.count(), (number + 1) * plan_.batch), batch);
   };
   BatchScore all;
-  BatchLoader loader(batches, kReaders, kDepth, make);
-  for (std::int64_t number = 0; number < batches; ++number) {
-    const int images = hand_over(loader.next(), network_);
-    const BatchScore score = network_.evaluate(images);
-    all.loss += score.loss * images / static_cast<double>(data.count());
-    all.correct += score.correct;
-    if (each) each(images);
-  }
+  BatchLoader loader(batches, plan_.readers, depth_for(plan_.readers), make);
+  pass_over(loader, batches, TrainableNetwork::Pass::evaluation,
+            [&](int images, const BatchScore& score) {
+              all.loss += score.loss * images / static_cast<double>(data.count());
+              all.correct += score.correct;
+              if (each) each(images);
+              return true;
+            });
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "workloads/data/augmentation.h"
+#include "workloads/data/batch_loader.h"
 #include "workloads/data/data_set.h"
 #include "workloads/engines/training.h"
 #include "workloads/training/learning_rate.h"
@@ -20,7 +21,8 @@ struct TrainingPlan {
   Augmentation augmentation = Augmentation::none;
   int rounds = 0;  // in which the data grow by the images of lowest margin
   std::optional<double> target_accuracy = {};  // %: training ends when it is reached
-  int threads = 1;                             // for making batches
+  int threads = 1;                             // for loading the data set
+  int readers = 1;                             // threads that make batches
   std::uint64_t seed = 1;                      // for data order, selection and augmentation
 };
 
@@ -48,8 +50,9 @@ struct TrainingState {
 /// does NaN.
 inline constexpr double kDivergedLoss = 100;
 
-/// Trains with one thread that prefetches batches. The outcome depends only on the plan, the
-/// network's state and the engine's rounding.
+/// Trains with threads that prefetch batches; a batch is given to the network while the device
+/// computes the one before. The outcome depends only on the plan, the network's state and the
+/// engine's rounding, not on the number of threads.
 class Trainer {
  public:
   /// The network must support plan.batch images; `state` is empty or from an earlier training by
@@ -69,6 +72,10 @@ class Trainer {
   std::vector<std::int64_t> min_sure(const DataSet& data,
                                      const std::vector<std::int64_t>& candidates,
                                      std::size_t count);
+  /// Called with the images and the score of each batch; whether to go on.
+  using Each = std::function<bool(int images, const BatchScore& score)>;
+  void pass_over(BatchLoader& loader, std::int64_t batches, TrainableNetwork::Pass pass,
+                 const Each& each);
   double train(int epoch);
   BatchScore evaluate(const DataSet& data, const std::function<void(int images)>& each = {});
 

@@ -125,6 +125,36 @@ TEST_CASE("an executor that starts does not disturb the preparation of another",
   CHECK_NOTHROW(other.get());
 }
 
+// -- images -------------------------------------------------------------------------------------
+
+TEST_CASE("images that several threads copy are those that one copies", "[cuda]") {
+  constexpr int kImages = 20;  // more than are in flight
+  const auto image_of = [](int number) {
+    auto image = std::make_shared<YcbcrImage>(20 + 2 * (number % 5), 30);
+    for (int y = 0; y < 30; ++y)
+      for (int x = 0; x < 20; ++x)
+        image->luma_row(y)[x] = static_cast<std::uint8_t>(13 * number + 7 * x + y);
+    return image;
+  };
+  const auto compiled_with = [](int threads) {
+    return make_cudnn_engine({})->compile(small_network(), small_weights(),
+                                          {kImages, Precision::fp32, threads});
+  };
+  const auto one = compiled_with(1), several = compiled_with(3);
+  std::vector<std::weak_ptr<const void>> owners;
+  for (int number = 0; number < kImages; ++number) {
+    const auto lent = image_of(number);
+    one->load(number, {lent->view(), nullptr});
+    const std::shared_ptr<const YcbcrImage> kept = image_of(number);
+    several->load(number, {kept->view(), kept});
+    owners.push_back(kept);
+  }
+  one->infer(kImages);
+  several->infer(kImages);
+  CHECK(std::ranges::equal(several->output(), one->output()));
+  for (const auto& owner : owners) CHECK(owner.expired());
+}
+
 // -- memory ---------------------------------------------------------------------------------------
 
 TEST_CASE("whatever an executor cannot create for lack of memory, the settings do not fit",

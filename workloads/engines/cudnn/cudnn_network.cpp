@@ -42,7 +42,7 @@ CudnnNetwork::CudnnNetwork(const Gpu& gpu, const Network& network, std::span<con
       cache_(cache_directory(), gpu.name, cudnnGetVersion()),
       chooser_({handle_, nullptr}, {compute_, gpu.multiprocessors->count()}, cache_,
                proposals_to_time()),
-      images_(uploads_) {
+      images_(uploads_, options.threads) {
   if (const DetectionHead* head = boxes()) {
     anchors_ = DeviceBuffer(static_cast<std::int64_t>(head->anchors.size()) * 2 * sizeof(float),
                             "anchors");
@@ -116,14 +116,14 @@ std::span<float> CudnnNetwork::input() {
   return slot.host_input.as<float>();
 }
 
-void CudnnNetwork::load(int image, const YcbcrView& pixels, int frame) {
+void CudnnNetwork::load(int image, const DecodedImage& picture, int frame) {
   if (image < 0 || image >= options_.batch || frame < 0 || frame >= network_.images())
     throw std::invalid_argument("load: no such image or frame");
   enter();
   View to = image_view(slots_[next_]);
   const std::int64_t first = pixel_at(to, image, 0, 0) + 3 * frame;
   to.data = static_cast<std::byte*>(to.data) + first * bytes_of(options_.precision);
-  images_.load(pixels, options_.precision, to);
+  images_.load(picture, options_.precision, to);
 }
 
 void CudnnNetwork::upload(Slot& slot, int images) {
@@ -173,6 +173,7 @@ void CudnnNetwork::submit(int images) {
     throw std::invalid_argument("submit: images outside 1..batch");
   if (under_way_ == kLanes) throw std::logic_error("submit: wait for the oldest batch first");
   enter();
+  images_.finish();
   Slot& slot = slots_[next_];
   const Prepared& ready = prepared(images);
   upload(slot, images);

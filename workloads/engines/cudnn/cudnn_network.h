@@ -41,7 +41,7 @@ class CudnnNetwork final : public CompiledNetwork {
 
   int lanes() const override { return kLanes; }
   std::span<float> input() override;
-  void load(int image, const YcbcrView& pixels, int frame) override;
+  void load(int image, const DecodedImage& picture, int frame) override;
   void submit(int images) override;
   void wait() override;
   std::span<const float> output() override;

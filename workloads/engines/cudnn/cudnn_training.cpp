@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "workloads/cache.h"
 
 namespace doetune::workloads::cudnn {
@@ -33,20 +36,16 @@ CudnnTrainable::CudnnTrainable(const Gpu& gpu, const Network& network,
                   parameters, statistics),
       cache_(cache_directory(), gpu.name, cudnnGetVersion()),
       chooser_({handle_, nullptr}, {compute_, gpu.multiprocessors->count()}, cache_,
-               proposals_to_time()) {
+               proposals_to_time()),
+      uploads_(*gpu.multiprocessors) {
   const int batch = options.batch;
   const auto words = static_cast<std::int64_t>(sizeof(std::int32_t)) * batch;
   const Shape& in = network_.input;
-  if (options.input_memory == HostMemory::pinned)
-    pinned_input_ = PinnedBuffer(float_bytes(in, batch));
-  else
-    pageable_input_.resize(static_cast<std::size_t>(in.elements() * batch));
-  host_labels_ = PinnedBuffer(words);
+  make(slot());
   host_losses_ = PinnedBuffer(words);
   host_correct_ = PinnedBuffer(words);
   host_step_ = PinnedBuffer(sizeof(std::int64_t));
   host_logits_ = PinnedBuffer(float_bytes(network_.output(), batch));
-  staging_ = DeviceBuffer(float_bytes(in, batch), "input");
   const std::int64_t image_bytes =
       std::int64_t{batch} * in.height * in.width * plan_.image.pitch * bytes_of(options.precision);
   image_ = DeviceBuffer(image_bytes, "input");
@@ -63,6 +62,7 @@ CudnnTrainable::CudnnTrainable(const Gpu& gpu, const Network& network,
 
 CudnnTrainable::~CudnnTrainable() {
   cudaSetDevice(gpu_.index);
+  cudaStreamSynchronize(uploads_);
   cudaStreamSynchronize(compute_);
 }
 
@@ -70,13 +70,42 @@ void CudnnTrainable::enter() const { gpu_.multiprocessors->enter(); }
 
 // -- a batch --------------------------------------------------------------------------------------
 
-std::span<float> CudnnTrainable::host_input() {
-  return pageable_input_.empty() ? pinned_input_.as<float>() : std::span(pageable_input_);
+void CudnnTrainable::make(Slot& slot) const {
+  const std::int64_t bytes = float_bytes(network_.input, options_.batch);
+  slot.labels = PinnedBuffer(static_cast<std::int64_t>(sizeof(std::int32_t)) * options_.batch);
+  slot.staging = DeviceBuffer(bytes, "input");
+  if (options_.input_memory == HostMemory::pinned)
+    slot.pinned = PinnedBuffer(bytes);
+  else
+    slot.pageable.resize(static_cast<std::size_t>(network_.input.elements() * options_.batch));
 }
 
 std::span<float> CudnnTrainable::input() {
-  uploaded_ = 0;
-  return host_input();
+  slot().on_gpu = 0;
+  converted_ = 0;
+  return slot().images();
+}
+
+void CudnnTrainable::load(std::span<const float> images, std::span<const std::int32_t> labels) {
+  enter();
+  Slot& next = slots_[1 - current_];
+  if (next.staging.bytes() == 0) {
+    const Preparation alone;
+    make(next);
+  }
+  next.uploaded.wait();  // of a batch that was replaced
+  std::ranges::copy(images, next.images().begin());
+  std::ranges::copy(labels, next.labels.as<std::int32_t>().begin());
+  upload(next, static_cast<int>(labels.size()));
+  loaded_ = true;
+}
+
+/// The images alone: labels may change while these stay.
+void CudnnTrainable::upload(Slot& slot, int images) const {
+  copy_async(slot.images().data(), slot.staging.data(), float_bytes(network_.input, images),
+             uploads_);
+  slot.uploaded.record(uploads_);
+  slot.on_gpu = images;
 }
 
 void CudnnTrainable::check_labels(int images) {
@@ -87,19 +116,31 @@ void CudnnTrainable::check_labels(int images) {
       throw std::invalid_argument(fmt::format("a label is {}, outside 0..{}", label, classes - 1));
 }
 
-void CudnnTrainable::upload(int images) {
-  if (images > uploaded_) {
-    const Shape& in = network_.input;
-    copy_async(host_input().data(), staging_.data(), float_bytes(in, images), compute_);
-    write_input({options_.precision, images, compute_}, static_cast<const float*>(staging_.data()),
-                in.channels,
-                {image_.data(), plan_.image.channels, in.height, in.width, plan_.image.pitch});
-    uploaded_ = images;
+/// Brings the batch of a pass to the GPU, as far as it is not there.
+CudnnTrainable::Prepared& CudnnTrainable::begin(int images) {
+  enter();
+  if (std::exchange(loaded_, false)) {
+    current_ = 1 - current_;
+    converted_ = 0;
   }
-  copy_async(host_labels_.data(), labels_.data(),
+  check_labels(images);
+  Prepared& pass = prepared(images);
+  if (images > converted_) {
+    const Shape& in = network_.input;
+    if (images > slot().on_gpu) upload(slot(), images);
+    slot().uploaded.hold(compute_);
+    write_input({options_.precision, images, compute_},
+                static_cast<const float*>(slot().staging.data()), in.channels,
+                {image_.data(), plan_.image.channels, in.height, in.width, plan_.image.pitch});
+    converted_ = images;
+  }
+  copy_async(slot().labels.data(), labels_.data(),
              images * static_cast<std::int64_t>(sizeof(std::int32_t)), compute_);
   host_step_.as<std::int64_t>()[0] = updates_;
   copy_async(host_step_.data(), step_.data(), host_step_.bytes(), compute_);
+  logits_copied_ = false;
+  under_way_ = images;
+  return pass;
 }
 
 BatchScore CudnnTrainable::score(int images) const {
@@ -198,29 +239,53 @@ void CudnnTrainable::run_parts(Prepared& prepared, const GradientsReady& ready) 
   }
 }
 
-BatchScore CudnnTrainable::gradients(int images, const GradientsReady& ready) {
-  enter();
-  check_labels(images);
-  Prepared& step = prepared(images);
-  upload(images);
-  if (!step.learned_before) {
+void CudnnTrainable::run_evaluation(Prepared& prepared) {
+  if (!prepared.evaluation) {
+    const Preparation alone;
+    prepared.pass->evaluate(run_of(prepared));  // loads the kernels
+    compute_.wait();
+    prepared.evaluation =
+        CapturedGraph(compute_, [&] { prepared.pass->evaluate(run_of(prepared)); });
+  }
+  prepared.evaluation.launch(compute_);
+}
+
+void CudnnTrainable::prepare_gradients(Prepared& prepared) {
+  if (!prepared.learned_before) {
     const Preparation alone;
     // A first run outside a graph loads the kernels, and reports errors where they occur.
-    TrainingPass::Run trial = run_of(step);
+    TrainingPass::Run trial = run_of(prepared);
     trial.statistics_momentum = 0;
-    learn_whole(trial, *step.pass);
+    learn_whole(trial, *prepared.pass);
     compute_.wait();
-    step.learned_before = true;
+    prepared.learned_before = true;
   }
-  logits_copied_ = false;
   parameters_.set_current(Block::gradients, false);
   parameters_.set_current(Block::statistics, false);
-  if (ready)
-    run_parts(step, ready);
-  else
-    run_whole(step);
+}
+
+void CudnnTrainable::start(Pass pass, int images) {
+  Prepared& prepared = begin(images);
+  if (pass == Pass::evaluation) return run_evaluation(prepared);
+  prepare_gradients(prepared);
+  run_whole(prepared);
+}
+
+BatchScore CudnnTrainable::finish() {
+  enter();
   compute_.wait();
-  return score(images);
+  return score(under_way_);
+}
+
+BatchScore CudnnTrainable::gradients(int images, const GradientsReady& ready) {
+  if (!ready) {
+    start(Pass::gradients, images);
+    return finish();
+  }
+  Prepared& prepared = begin(images);
+  prepare_gradients(prepared);
+  run_parts(prepared, ready);
+  return finish();
 }
 
 void CudnnTrainable::update(float learning_rate) {
@@ -229,23 +294,6 @@ void CudnnTrainable::update(float learning_rate) {
   parameters_.set_current(Block::momentum, false);
   ++updates_;
   parameters_.sgd_step({learning_rate, options_.momentum, options_.weight_decay});
-}
-
-BatchScore CudnnTrainable::evaluate(int images) {
-  enter();
-  check_labels(images);
-  Prepared& step = prepared(images);
-  upload(images);
-  logits_copied_ = false;
-  if (!step.evaluation) {
-    const Preparation alone;
-    step.pass->evaluate(run_of(step));  // loads the kernels
-    compute_.wait();
-    step.evaluation = CapturedGraph(compute_, [this, &step] { step.pass->evaluate(run_of(step)); });
-  }
-  step.evaluation.launch(compute_);
-  compute_.wait();
-  return score(images);
 }
 
 // -- blocks ---------------------------------------------------------------------------------------

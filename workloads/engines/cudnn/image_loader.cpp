@@ -1,9 +1,13 @@
 #include "workloads/engines/cudnn/image_loader.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 
 namespace doetune::workloads::cudnn {
 namespace {
+
+constexpr int kMaxThreads = 4;  // enough for the connection
 
 std::uint8_t* copy_plane(const std::uint8_t* from, int stride, int width, int height,
                          std::uint8_t* to) {
@@ -11,30 +15,67 @@ std::uint8_t* copy_plane(const std::uint8_t* from, int stride, int width, int he
   return to;
 }
 
+void copy_planes(const YcbcrView& image, std::uint8_t* to) {
+  to = copy_plane(image.luma, image.luma_stride, image.width, image.height, to);
+  to = copy_plane(image.blue, image.chroma_stride, image.chroma_width, image.chroma_height, to);
+  copy_plane(image.red, image.chroma_stride, image.chroma_width, image.chroma_height, to);
+}
+
+PlanarImage planar(const YcbcrView& image, const void* planes) {
+  return {static_cast<const std::uint8_t*>(planes),
+          image.width,
+          image.height,
+          image.chroma_width,
+          image.chroma_height,
+          image.full_range};
+}
+
+std::int64_t bytes_of(const YcbcrView& image) {
+  const PlanarImage sizes = planar(image, nullptr);
+  return luma_bytes(sizes) + 2 * chroma_bytes(sizes);
+}
+
 }  // namespace
 
-void ImageLoader::load(const YcbcrView& image, Precision precision, const View& to) {
-  PlanarImage planar{
-      nullptr,         image.width, image.height, image.chroma_width, image.chroma_height,
-      image.full_range};
-  const std::int64_t bytes = luma_bytes(planar) + 2 * chroma_bytes(planar);
+ImageLoader::ImageLoader(cudaStream_t stream, int threads)
+    : stream_(stream), threads_(threads == 1 ? 0 : std::min(threads, kMaxThreads)) {}
+
+void ImageLoader::load(const DecodedImage& image, Precision precision, const View& to) {
+  if (waiting_ == kSlots) submit_oldest();
   Slot& slot = slots_[next_];
-  next_ = (next_ + 1) % kSlots;
   slot.free.wait();
-  if (slot.host.bytes() < bytes) {
+  if (const std::int64_t bytes = bytes_of(image.view); slot.host.bytes() < bytes) {
     slot.host = PinnedBuffer(bytes);
     slot.device = DeviceBuffer(bytes, "an image");
   }
-  auto* at = static_cast<std::uint8_t*>(slot.host.data());
-  at = copy_plane(image.luma, image.luma_stride, image.width, image.height, at);
-  at = copy_plane(image.blue, image.chroma_stride, image.chroma_width, image.chroma_height, at);
-  copy_plane(image.red, image.chroma_stride, image.chroma_width, image.chroma_height, at);
-  check(cudaMemcpyAsync(slot.device.data(), slot.host.data(), static_cast<std::size_t>(bytes),
-                        cudaMemcpyHostToDevice, stream_),
+  slot.image = image;
+  slot.precision = precision;
+  slot.to = to;
+  slot.copied = threads_.start(
+      [view = image.view, to = slot.host.as<std::uint8_t>().data()] { copy_planes(view, to); });
+  next_ = (next_ + 1) % kSlots;
+  ++waiting_;
+  if (!image.samples) finish();
+  while (waiting_ > 0 &&
+         oldest().copied.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    submit_oldest();
+}
+
+void ImageLoader::submit_oldest() {
+  Slot& slot = oldest();
+  slot.copied.get();
+  --waiting_;
+  const YcbcrView& view = slot.image.view;
+  check(cudaMemcpyAsync(slot.device.data(), slot.host.data(),
+                        static_cast<std::size_t>(bytes_of(view)), cudaMemcpyHostToDevice, stream_),
         "uploading an image");
-  planar.planes = static_cast<const std::uint8_t*>(slot.device.data());
-  load_image({precision, 1, stream_}, planar, to);
+  load_image({slot.precision, 1, stream_}, planar(view, slot.device.data()), slot.to);
   slot.free.record(stream_);
+  slot.image = {};
+}
+
+void ImageLoader::finish() {
+  while (waiting_ > 0) submit_oldest();
 }
 
 std::int64_t ImageLoader::device_bytes() const {

@@ -41,9 +41,9 @@ class OnednnNetwork final : public CompiledNetwork {
 
   int lanes() const override { return 1; }
 
-  void load(int image, const YcbcrView& pixels, int frame) override {
+  void load(int image, const DecodedImage& picture, int frame) override {
     const auto elements = static_cast<std::size_t>(network_.input.elements());
-    resizer_(pixels, input().subspan(image * elements, elements), network_.input.channels,
+    resizer_(picture.view, input().subspan(image * elements, elements), network_.input.channels,
              3 * frame);
   }
 
