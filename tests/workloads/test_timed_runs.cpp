@@ -70,6 +70,7 @@ TEST_CASE("as many measurements as asked, but a time that is over leaves one", "
   wanted.repeats = 3;
   CHECK(time_runs(std::ref(counted), wanted).size() == 3);
   wanted.rule.deadline_s = 0;  // long ago
+  wanted.rule.min_s = 1e6;
   wanted.warmup_s = 1e6;
   const auto measured = time_runs(std::ref(counted), wanted);
   CHECK(measured.size() == 1);
