@@ -91,8 +91,10 @@ std::vector<std::vector<float>> logits_of(const DecoderShape& shape, const Setti
                                           const std::vector<std::vector<int>>& prompts) {
   const auto model = make_language_model(kDevice, shape, kSeed, setting.precision, setting.threads);
   const int pool = 24 + shape.positions / setting.block_size;
-  const auto decoder = model->decoder(
-      {setting.cache, setting.block_size, pool, shape.positions + 256, 8, setting.threads});
+  int most = 0;
+  for (const auto& prompt : prompts) most += static_cast<int>(prompt.size());
+  const auto decoder = model->decoder({setting.cache, setting.block_size, pool, most,
+                                       static_cast<int>(prompts.size()), setting.threads});
   RandomStream random(kSeed, 1);
   const std::vector<int> order = random_permutation(pool, random);
   std::vector<Segment> segments;

@@ -39,6 +39,14 @@ void set_working(bool works);
 /// Whether NCCL completes what it has begun.
 void set_nccl_ready(bool is_ready);
 
+/// Calls since the process began.
+struct Calls {
+  int algorithm_searches = 0;  ///< of cublasLt
+  int timings = 0;             ///< of the time between two events
+  int graph_launches = 0;
+};
+Calls calls();
+
 /// The multiprocessors on which the kernels of a stream run.
 std::set<int> multiprocessors_of(cudaStream_t stream);
 inline constexpr int kMultiprocessors = 132;

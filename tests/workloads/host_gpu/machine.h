@@ -8,10 +8,15 @@
 #include <mutex>
 #include <set>
 
+#include "host_gpu.h"
+
 namespace doetune::host_gpu {
 
 /// One call at a time.
 std::recursive_mutex& machine();
+
+/// What calls() returns. Requires the lock.
+Calls& counted();
 
 /// Records an error as CUDA's last one, and returns it.
 cudaError_t failed(cudaError_t error);

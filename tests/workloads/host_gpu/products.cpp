@@ -121,6 +121,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
       (transposed ? rows : columns) != as<Layout>(b).rows ||
       (transposed ? columns : rows) != result.rows || as<Layout>(b).columns != result.columns)
     return CUBLAS_STATUS_INVALID_VALUE;
+  const std::lock_guard lock(doetune::host_gpu::machine());
+  ++doetune::host_gpu::counted().algorithm_searches;
   *count = kAlgorithms < most ? kAlgorithms : most;
   for (int i = 0; i < *count; ++i) found[i] = {};
   return CUBLAS_STATUS_SUCCESS;

@@ -127,6 +127,15 @@ void set_working(bool works) {
   state().works = works;
 }
 
+Calls& counted() {
+  static Calls all;
+  return all;
+}
+Calls calls() {
+  const std::lock_guard lock(machine());
+  return counted();
+}
+
 std::set<int> multiprocessors_of(cudaStream_t stream) { return stream_of(stream).multiprocessors; }
 
 }  // namespace doetune::host_gpu
@@ -210,6 +219,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   const std::lock_guard lock(machine());
+  ++counted().timings;
   if (start->moment == nullptr || end->moment == nullptr || !end->moment->past)
     return failed(cudaErrorInvalidResourceHandle);
   *milliseconds = static_cast<float>((end->moment->seconds - start->moment->seconds) * 1e3);
@@ -254,6 +264,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
   const std::lock_guard lock(machine());
+  ++counted().graph_launches;
   for (const Work& work : graph->work) submit(stream, work);
   return cudaSuccess;
 }

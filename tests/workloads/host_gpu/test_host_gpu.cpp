@@ -1,15 +1,18 @@
 // The GPU engine on a GPU that consists of the host (host_gpu.h): what happens between executors,
-// and when memory ends.
+// when memory ends, and what is prepared.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
 #include <future>
+#include <numeric>
 
 #include "host_gpu.h"
 #include "workloads/engines/cudnn/cudnn_engine.h"
 #include "workloads/engines/cudnn/cudnn_network.h"
 #include "workloads/engines/training.h"
+#include "workloads/language/continuous_batch.h"
 #include "workloads/language/cuda/gpu_model.h"
+#include "workloads/language/request_stream.h"
 #include "workloads/networks/weights.h"
 
 using namespace doetune;
@@ -67,6 +70,39 @@ std::unique_ptr<TrainableNetwork> training() {
   initial_parameters(network, 3, parameters_block);
   initial_statistics(network, statistics);
   return make_cudnn_engine({})->train(network, parameters_block, statistics, {.batch = 2});
+}
+
+/// Heads of 16 elements.
+constexpr DecoderShape kSmallModel{1, 32, 2, 1, 32, 33, 640, 1e4, true};
+/// Heads of 64 elements, which tensor cores multiply in bf16.
+constexpr DecoderShape kTiledModel{1, 128, 2, 1, 32, 33, 640, 1e4, true};
+
+constexpr BatchLimits kLimits{3, 20, 16, 3 * blocks_for(85, 16)};
+constexpr DecoderOptions kDecoder{CacheType::bf16, kLimits.block_size, kLimits.blocks, 23, 3, 1};
+
+/// The number of steps in which a decoder with these limits answers requests.
+int steps_of(Decoder& decoder) {
+  const RequestKind kind{33, Lengths::parse("prompt", "1..80"), Lengths::parse("answer", "1..6"),
+                         3};
+  ContinuousBatch batch(decoder, kLimits);
+  int steps = 0;
+  for (int next = 0; next < 5 || batch.size() > 0; ++steps) {
+    while (next < 5 && batch.size() < kLimits.sequences) batch.add(make_request(kind, next++));
+    batch.step();
+  }
+  return steps;
+}
+
+/// The next token after these, read by so many at a time.
+int next_after(Decoder& decoder, std::span<const int> tokens, std::size_t at_once) {
+  std::vector<int> blocks(40);
+  std::iota(blocks.begin(), blocks.end(), 0);
+  std::vector<int> next(1);
+  for (std::size_t read = 0; read < tokens.size(); read += at_once) {
+    const auto some = tokens.subspan(read, std::min(at_once, tokens.size() - read));
+    decoder.step(std::vector<Segment>{{some, static_cast<int>(read), blocks}}, next);
+  }
+  return next.front();
 }
 
 }  // namespace
@@ -167,13 +203,52 @@ TEST_CASE("whatever an executor cannot create for lack of memory, the settings d
           made->evaluate(2);
         }) > 20);
   CHECK(creations_of([] {
-          constexpr DecoderShape kShape{1, 32, 2, 1, 32, 33, 64, 1e4, true};
-          const auto model = make_gpu_language_model(kShape, 3, Precision::fp32);
-          const std::vector<int> tokens{1, 2, 3}, blocks{0};
-          std::vector<int> next(1);
-          model->decoder({CacheType::bf16, 16, 4, 8, 2, 1})
-              ->step(std::vector<Segment>{{tokens, 0, blocks}}, next);
-        }) > 15);
+          const auto model = make_gpu_language_model(kSmallModel, 3, Precision::fp32);
+          model->decoder({CacheType::bf16, 16, 4, 2, 1, 1});
+        }) > 25);
+}
+
+// -- language models ------------------------------------------------------------------------------
+
+TEST_CASE("the steps of a language model prepare nothing, and each is one graph", "[cuda]") {
+  for (const auto& [shape, precision] :
+       {std::pair(kSmallModel, Precision::fp32), std::pair(kTiledModel, Precision::bf16)}) {
+    const auto model = make_gpu_language_model(shape, 3, precision);
+    const auto decoder = model->decoder(kDecoder);
+    const MemoryEnds now(0);
+    const host_gpu::Calls before = host_gpu::calls();
+    const int steps = steps_of(*decoder);
+    const host_gpu::Calls after = host_gpu::calls();
+    CHECK(after.algorithm_searches == before.algorithm_searches);
+    CHECK(after.timings == before.timings);
+    CHECK(after.graph_launches == before.graph_launches + steps);
+  }
+}
+
+TEST_CASE("decoders of a language model share what was timed", "[cuda]") {
+  const auto model = make_gpu_language_model(kSmallModel, 3, Precision::fp32);
+  const int before = host_gpu::calls().timings;
+  const auto first = model->decoder(kDecoder);
+  const int timings = host_gpu::calls().timings;
+  CHECK(timings > before);
+  const auto second = model->decoder(kDecoder);
+  CHECK(host_gpu::calls().timings == timings);
+  const std::vector<int> tokens{5, 4, 3, 2, 1};
+  CHECK(next_after(*first, tokens, 2) == next_after(*second, tokens, 2));
+}
+
+TEST_CASE("a step of many tokens is no graph, and gives what smaller ones give", "[cuda][long]") {
+  const auto model = make_gpu_language_model(kSmallModel, 3, Precision::fp32);
+  const auto decoder = model->decoder({CacheType::bf16, 16, 40, 520, 1, 1});
+  std::vector<int> tokens(520);
+  for (int i = 0; i < 520; ++i) tokens[static_cast<std::size_t>(i)] = i * i % 33;
+  const host_gpu::Calls before = host_gpu::calls();
+  const MemoryEnds now(0);
+  const int next = next_after(*decoder, tokens, 520);
+  CHECK(host_gpu::calls().graph_launches == before.graph_launches);
+  CHECK(next_after(*decoder, tokens, 260) == next);
+  CHECK(host_gpu::calls().graph_launches == before.graph_launches + 2);
+  CHECK(host_gpu::calls().algorithm_searches == before.algorithm_searches);
 }
 
 // -- choice of engines ----------------------------------------------------------------------------

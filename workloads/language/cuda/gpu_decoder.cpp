@@ -1,5 +1,6 @@
 #include "workloads/language/cuda/gpu_decoder.h"
 
+#include <cuda_profiler_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,15 @@ using cudnn::DeviceBuffer;
 
 constexpr int kMaxRows = 65535;  // of a launch
 constexpr int kMinPart = 32;     // positions of a part of a sequence
+constexpr int kFewPredictions = 64;
+
+/// The most rows of a step that is a graph. One of more is submitted kernel by kernel, as its
+/// kernels take as long as their launches or longer. That is arithmetic, not a measurement: with
+/// 512 rows, a layer of the small model SmolLM2-135M has products of 3.6 GFLOP, which take 18 us at
+/// a fifth of an H100's peak rate, and five other kernels of about 3 us. Nine launches of about 4
+/// us take 36 us.
+constexpr int kGraphRows = 512;
+
 constexpr const char* kActivations = "the activations";
 
 DeviceBuffer numbers(std::int64_t rows, std::int64_t width, int bytes) {
@@ -42,6 +52,20 @@ int power_below(int number) {
   int power = 1;
   while (power <= number / 2) power *= 2;
   return power;
+}
+
+/// The smallest power of two that is not smaller.
+int power_above(int number) {
+  int power = 1;
+  while (power < number) power *= 2;
+  return power;
+}
+
+/// The numbers of rows of steps with up to `most` tokens or predictions.
+std::vector<int> all_padded(int most) {
+  std::vector<int> all;
+  for (int count = 1; count <= most; count = all.back() + 1) all.push_back(padded(count));
+  return all;
 }
 
 /// Blocks of the attention that keep an H100 busy; it has 132 multiprocessors.
@@ -94,17 +118,18 @@ class StepMemory {
 }  // namespace
 
 GpuDecoder::GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Precision precision,
-                       const DecoderOptions& options)
+                       const DecoderOptions& options, ProductChoices& choices)
     : shape_(shape),
       heads_{shape.heads, shape.kv_heads, shape.head_width()},
       weights_(weights),
       precision_(precision),
       options_(options),
+      tiled_(has_tiles(precision, options.cache, heads_)),
       // The kernel for few rows reads so many.
       max_rows_(std::max(padded(options.max_tokens), kMaxFewRows)),
       max_predictions_(std::max(padded(options.max_segments), kMaxFewRows)),
       stream_(cudnn::Multiprocessors(0)),
-      products_(precision, stream_),
+      products_(precision, stream_, choices),
       head_bytes_(cache_bytes_per_token(shape, options.cache) * options.block_size /
                   (std::int64_t{shape.layers} * shape.kv_heads)),
       layer_bytes_(head_bytes_ * shape.kv_heads * options.blocks),
@@ -117,9 +142,7 @@ GpuDecoder::GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Pre
       normalised_(numbers(std::max(max_rows_, max_predictions_), shape.width, bytes_of(precision))),
       projected_(floats(max_rows_, shape.width + 2LL * shape.kv_width())),
       attended_(numbers(max_rows_, shape.width, bytes_of(precision))),
-      parts_(max_parts(heads_, has_tiles(precision, options.cache, heads_), max_rows_,
-                       shape.positions),
-             kActivations),
+      parts_(max_parts(heads_, tiled_, max_rows_, shape.positions), kActivations),
       gates_(floats(max_rows_, 2LL * shape.ffn_width)),
       gated_(numbers(max_rows_, shape.ffn_width, bytes_of(precision))),
       logits_(floats(max_predictions_, shape.vocabulary)),
@@ -130,36 +153,41 @@ GpuDecoder::GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Pre
   if (heads_.width > kMaxHeadWidth)
     throw CannotRun(fmt::format("heads of {} elements: the GPU's engine takes at most {}",
                                 heads_.width, kMaxHeadWidth));
+  describe_products();
+  prepare();
+}
+
+void GpuDecoder::describe_products() {
   using enum TensorKind;
   const auto gains = [&](TensorKind kind) {
     std::vector<const void*> all;
-    for (int layer = 0; layer < shape.layers; ++layer) all.push_back(weights.tensor(kind, layer));
+    for (int layer = 0; layer < shape_.layers; ++layer) all.push_back(weights_.tensor(kind, layer));
     return all;
   };
-  query_key_value_ = {.matrices = weights.matrices(query, value),
+  query_key_value_ = {.matrices = weights_.matrices(query, value),
                       .from = normalised_.data(),
                       .to = floats_of(projected_),
                       .x = floats_of(x_),
                       .gains = gains(attention_norm)};
-  output_ = {.matrices = weights.matrices(output, output),
+  output_ = {.matrices = weights_.matrices(output, output),
              .from = attended_.data(),
              .to = floats_of(x_),
              .add = true};
-  gate_up_ = {.matrices = weights.matrices(TensorKind::gate, up),
+  gate_up_ = {.matrices = weights_.matrices(TensorKind::gate, up),
               .from = normalised_.data(),
               .to = floats_of(gates_),
               .x = floats_of(x_),
               .gains = gains(ffn_norm),
               .gated = gated_.data()};
-  down_ = {.matrices = weights.matrices(down, down),
+  down_ = {.matrices = weights_.matrices(down, down),
            .from = gated_.data(),
            .to = floats_of(x_),
            .add = true};
-  logits_product_ = {.matrices = weights.logits(),
+  logits_product_ = {.matrices = weights_.logits(),
                      .from = normalised_.data(),
                      .to = floats_of(logits_),
                      .x = floats_of(x_),
-                     .gains = {weights.tensor(final_norm, 0)},
+                     .gains = {weights_.tensor(final_norm, 0)},
                      .last_rows = true};
 }
 
@@ -167,11 +195,13 @@ void GpuDecoder::step(std::span<const Segment> segments, std::span<int> next) {
   cudnn::Multiprocessors(0).enter();
   read_logits_.clear();
   const Size size = size_of(segments);
-  const cudnn::CapturedGraph& work = graph(size);
   cudnn::copy_async(given_.data(), step_.data(), gather(segments), stream_);
-  work.launch(stream_);
-  const int predictions = std::get<2>(size);
-  cudnn::copy_async(chosen_.data(), next_.data(), predictions * std::int64_t{sizeof(int)}, stream_);
+  if (const auto graph = graphs_.find(size); graph != graphs_.end())
+    graph->second.launch(stream_);
+  else
+    submit(launch_of(size));
+  cudnn::copy_async(chosen_.data(), next_.data(), size.predictions * std::int64_t{sizeof(int)},
+                    stream_);
   stream_.wait();
   const int* chosen = next_.as<int>().data();
   for (std::size_t i = 0; i < segments.size(); ++i) next[i] = segments[i].predict ? *chosen++ : -1;
@@ -214,45 +244,103 @@ StepView GpuDecoder::view() const {
 
 GpuDecoder::Size GpuDecoder::size_of(std::span<const Segment> segments) const {
   int tokens = 0;
-  int tiles = 0;
   int predictions = 0;
   int longest = 0;
   for (const Segment& segment : segments) {
     const auto count = static_cast<int>(segment.tokens.size());
     tokens += count;
-    tiles += (count + tile_rows(heads_) - 1) / tile_rows(heads_);
     predictions += segment.predict;
     longest = std::max(longest, segment.position + count);
   }
+  return tokens == predictions ? decoding_size(tokens, longest) : reading_size(tokens, predictions);
+}
+
+/// Of a step in which each sequence has one token and a prediction.
+GpuDecoder::Size GpuDecoder::decoding_size(int sequences, int longest) const {
+  const int rows = padded(sequences);
+  return {rows, tiled_ ? rows : 0, rows, splits_of(rows, rows, longest)};
+}
+
+/// Of another step: by its rows, with the most tiles that they may have, the splits of long
+/// sequences and one of few numbers of predictions, so that all sizes can be prepared. The spare
+/// blocks of the attention end at once; and up to 64 predictions take hardly longer than one, since
+/// the weights are read once.
+GpuDecoder::Size GpuDecoder::reading_size(int tokens, int predictions) const {
   const int rows = padded(tokens);
-  tiles = padded(tiles);
-  const bool tiled = has_tiles(precision_, options_.cache, heads_);
-  return {rows, tiled ? tiles : 0, predictions == 0 ? 0 : padded(predictions),
-          splits_for(tiled, (tiled ? tiles : rows) * shape_.kv_heads, longest)};
+  const int per_tile = tile_rows(heads_);
+  const int tiles =
+      padded(std::min(rows, (rows + per_tile - 1) / per_tile + options_.max_segments));
+  const int most = std::min(rows, padded(options_.max_segments));
+  const int wanted = std::max(kFewPredictions, power_above(predictions));
+  return {rows, tiled_ ? tiles : 0, predictions == 0 ? 0 : std::min(most, wanted),
+          splits_of(rows, tiles, most_positions())};
 }
 
-const cudnn::CapturedGraph& GpuDecoder::graph(const Size& size) {
-  if (const auto found = graphs_.find(size); found != graphs_.end()) return found->second;
-  const cudnn::Preparation alone;
-  const auto [rows, tiles, predictions, splits] = size;
-  const StepLaunch launch{stream_, rows, predictions, tiles, splits, precision_, options_.cache};
-  choose(launch);
-  check(cudaMemsetAsync(step_.data(), 0, sizeof(StepHeader), stream_), "clearing a step");
-  submit(launch);  // of no rows: loads the kernels
-  return graphs_.try_emplace(size, stream_, [&] { submit(launch); }).first->second;
+int GpuDecoder::splits_of(int rows, int tiles, int longest) const {
+  return splits_for(tiled_, (tiled_ ? tiles : rows) * shape_.kv_heads, longest);
 }
 
-/// Chooses the ways of products, with a step of as many rows of the first sequence's first token.
-void GpuDecoder::choose(const StepLaunch& launch) {
+/// Of a sequence.
+int GpuDecoder::most_positions() const {
+  return static_cast<int>(std::min<std::int64_t>(
+      shape_.positions, std::int64_t{options_.blocks} * options_.block_size));
+}
+
+StepLaunch GpuDecoder::launch_of(const Size& size) const {
+  return {.stream = stream_,
+          .rows = size.rows,
+          .predictions = size.predictions,
+          .tiles = size.tiles,
+          .splits = size.splits,
+          .precision = precision_,
+          .cache = options_.cache};
+}
+
+/// All of it before the first step: a run that is measured would contain it.
+void GpuDecoder::prepare() {
+  for (const int rows : all_padded(options_.max_tokens))
+    choose({.rows = rows}, {&query_key_value_, &output_, &gate_up_, &down_});
+  for (const int predictions : all_padded(options_.max_segments))
+    choose({.predictions = predictions}, {&logits_product_});
+  load_kernels();
+  for (const Size& size : graph_sizes())
+    graphs_.try_emplace(size, stream_, [&] { submit(launch_of(size)); });
+  cudaProfilerStart();  // for a profiler that leaves out the preparation (bench/gpu/run.py)
+}
+
+/// Chooses the ways of products, with rows of the first sequence's first token.
+void GpuDecoder::choose(const Size& size, std::initializer_list<const Product*> products) {
   auto* header = static_cast<StepHeader*>(given_.data());
-  *header = {launch.rows, launch.predictions, 0, 0};
+  *header = {size.rows, size.predictions, 0, 0};
   check(cudaMemsetAsync(step_.data(), 0, static_cast<std::size_t>(step_.bytes()), stream_),
         "clearing a step");
   cudnn::copy_async(header, step_.data(), sizeof(StepHeader), stream_);
-  for (const Product* each : {&query_key_value_, &output_, &gate_up_, &down_})
-    products_.prepare(launch, view(), *each);
-  if (launch.predictions > 0) products_.prepare(launch, view(), logits_product_);
+  for (const Product* each : products) products_.prepare(launch_of(size), view(), *each);
   stream_.wait();
+}
+
+/// Loads the kernels that the products did not, by steps of no rows, with one part and with two.
+void GpuDecoder::load_kernels() {
+  check(cudaMemsetAsync(step_.data(), 0, sizeof(StepHeader), stream_), "clearing a step");
+  for (const int splits : {1, 2})
+    submit(launch_of({.rows = 1, .tiles = tiled_ ? 1 : 0, .predictions = 1, .splits = splits}));
+  stream_.wait();
+}
+
+/// The sizes of all steps of at most kGraphRows rows.
+std::set<GpuDecoder::Size> GpuDecoder::graph_sizes() const {
+  std::set<Size> all;
+  for (const int rows : all_padded(std::min(options_.max_tokens, kGraphRows))) {
+    if (rows <= padded(options_.max_segments))
+      for (int longest = 1; longest <= most_positions(); longest *= 2)
+        all.insert(decoding_size(rows, longest));
+    for (int predictions = 0; predictions <= std::min(rows, options_.max_segments);) {
+      const Size size = reading_size(rows, predictions);
+      all.insert(size);
+      predictions = size.predictions + 1;
+    }
+  }
+  return all;
 }
 
 void GpuDecoder::submit(const StepLaunch& launch) const {

@@ -1,11 +1,12 @@
 // A decoder on a GPU.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
-#include <memory>
+#include <set>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "workloads/engines/cudnn/captured_graph.h"
@@ -31,23 +32,41 @@ constexpr int padded(int count) {
 /// Activations are fp32, but those that are multiplied by weights have their precision.
 class GpuDecoder final : public Decoder {
  public:
-  /// The weights must outlive the decoder. Throws CannotRun.
+  /// Chooses products, loads kernels and captures graphs, so that no step does. By one thread of
+  /// the process at a time (cudnn::Preparation). The weights and the choices of their products must
+  /// outlive the decoder. Throws CannotRun.
   GpuDecoder(const DecoderShape& shape, const GpuWeights& weights, Precision precision,
-             const DecoderOptions& options);
+             const DecoderOptions& options, ProductChoices& choices);
 
   void step(std::span<const Segment> segments, std::span<int> next) override;
   std::span<const float> logits(int i) const override;
   std::int64_t cache_bytes() const override { return cache_.bytes(); }
 
  private:
-  /// Rows, tiles, predictions and splits of a graph.
-  using Size = std::tuple<int, int, int, int>;
+  /// What the launches of a step have room for (StepLaunch).
+  struct Size {
+    int rows = 0;
+    int tiles = 0;
+    int predictions = 0;
+    int splits = 1;
+    auto operator<=>(const Size&) const = default;
+  };
+
+  void describe_products();
+  void prepare();
+  void choose(const Size& size, std::initializer_list<const Product*> products);
+  void load_kernels();
+  std::set<Size> graph_sizes() const;
+
+  Size size_of(std::span<const Segment> segments) const;
+  Size decoding_size(int sequences, int longest) const;
+  Size reading_size(int tokens, int predictions) const;
+  int splits_of(int rows, int tiles, int longest) const;
+  int most_positions() const;
+  StepLaunch launch_of(const Size& size) const;
 
   /// Fills in the step, and returns the number of bytes.
   std::int64_t gather(std::span<const Segment> segments);
-  Size size_of(std::span<const Segment> segments) const;
-  const cudnn::CapturedGraph& graph(const Size& size);
-  void choose(const StepLaunch& launch);
   void submit(const StepLaunch& launch) const;
   void submit_layer(const StepLaunch& launch, int layer) const;
   LayerCache cache(int layer) const;
@@ -58,6 +77,7 @@ class GpuDecoder final : public Decoder {
   const GpuWeights& weights_;
   Precision precision_;
   DecoderOptions options_;
+  bool tiled_;  // the attention
   int max_rows_;
   int max_predictions_;
   cudnn::Stream stream_;

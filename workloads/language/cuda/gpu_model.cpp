@@ -18,7 +18,7 @@ class GpuModel final : public LanguageModel {
 
   std::unique_ptr<Decoder> decoder(const DecoderOptions& options) const override {
     const cudnn::Preparation alone;
-    return std::make_unique<language::GpuDecoder>(shape_, weights_, precision_, options);
+    return std::make_unique<language::GpuDecoder>(shape_, weights_, precision_, options, choices_);
   }
 
   std::int64_t weight_bytes() const override { return weights_.bytes(); }
@@ -36,6 +36,7 @@ class GpuModel final : public LanguageModel {
   Precision precision_;
   cudnn::Stream stream_;
   language::GpuWeights weights_;
+  mutable language::ProductChoices choices_;  // of the decoders that were made
 };
 
 }  // namespace

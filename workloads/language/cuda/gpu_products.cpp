@@ -10,8 +10,18 @@ constexpr int kTimedLayers = 8;  // of a large model they fill more than a cache
 constexpr int kRounds = 3;       // the fastest counts
 constexpr int kManyRows = 128;   // with so many, weights are read quickly beside the arithmetic
 
+// Numbers of rows beyond this, of which there may be a hundred, would take nearly all of the time.
+// Such products run for up to tens of milliseconds, so one round of the library's first proposals
+// is enough.
+constexpr int kFullyTimedRows = 2048;
+constexpr int kFirstProposals = 3;
+
 int rows_of(const StepLaunch& launch, const Product& product) {
   return product.last_rows ? launch.predictions : launch.rows;
+}
+
+ProductKey key_of(const StepLaunch& launch, const Product& product) {
+  return {product.matrices.layers.front(), rows_of(launch, product)};
 }
 
 void normalise_rows(const StepLaunch& launch, const StepView& step, const Product& product,
@@ -24,14 +34,11 @@ void normalise_rows(const StepLaunch& launch, const StepView& step, const Produc
 
 }  // namespace
 
-GpuProducts::GpuProducts(Precision precision, cudaStream_t stream)
+GpuProducts::GpuProducts(Precision precision, cudaStream_t stream, ProductChoices& choices)
     : precision_(precision),
       stream_(stream),
-      workspace_(static_cast<std::int64_t>(cuda::kProductWorkspace), "the workspace of products") {}
-
-GpuProducts::Key GpuProducts::key(const StepLaunch& launch, const Product& product) {
-  return {product.to, product.matrices.columns, rows_of(launch, product)};
-}
+      workspace_(static_cast<std::int64_t>(cuda::kProductWorkspace), "the workspace of products"),
+      choices_(choices) {}
 
 std::vector<GpuProducts::Way> GpuProducts::ways(int rows, const Product& product) const {
   std::vector<Way> found;
@@ -45,7 +52,9 @@ std::vector<GpuProducts::Way> GpuProducts::ways(int rows, const Product& product
                                      .transpose_b = true,
                                      .float_result = true,
                                      .add = product.add});
-    for (int i = 0; i < made->algorithms(); ++i) found.push_back({made, i});
+    const int timed =
+        rows > kFullyTimedRows ? std::min(made->algorithms(), kFirstProposals) : made->algorithms();
+    for (int i = 0; i < timed; ++i) found.push_back({made, i});
   } catch (const CannotRun&) {  // the kernel for few rows has every product of few rows
     if (found.empty()) throw;
   }
@@ -53,21 +62,34 @@ std::vector<GpuProducts::Way> GpuProducts::ways(int rows, const Product& product
 }
 
 void GpuProducts::prepare(const StepLaunch& launch, const StepView& step, const Product& product) {
-  if (ways_.contains(key(launch, product))) return;
-  Way best;
+  const ProductKey key = key_of(launch, product);
+  const std::vector<Way> all = ways(rows_of(launch, product), product);
+  const auto known = choices_.find(key);
+  if (known != choices_.end())
+    run(all.at(known->second), launch, step, product, 0);
+  else
+    choices_[key] = fastest(all, launch, step, product);
+  // A copy: other decoders may be made, and add choices, while this one multiplies.
+  ways_[key] = all.at(choices_.at(key));
+}
+
+/// The index of the fastest way.
+std::size_t GpuProducts::fastest(const std::vector<Way>& ways, const StepLaunch& launch,
+                                 const StepView& step, const Product& product) {
+  std::size_t best = 0;
   double shortest = std::numeric_limits<double>::infinity();
-  for (const Way& way : ways(rows_of(launch, product), product)) {
-    const double taken = seconds(way, launch, step, product);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const double taken = seconds(ways[i], launch, step, product);
     if (taken >= shortest) continue;
     shortest = taken;
-    best = way;
+    best = i;
   }
-  ways_[key(launch, product)] = best;
+  return best;
 }
 
 void GpuProducts::multiply(const StepLaunch& launch, const StepView& step, const Product& product,
                            int layer) const {
-  run(ways_.at(key(launch, product)), launch, step, product, layer);
+  run(ways_.at(key_of(launch, product)), launch, step, product, layer);
 }
 
 void GpuProducts::run(const Way& way, const StepLaunch& launch, const StepView& step,
@@ -91,10 +113,12 @@ void GpuProducts::run(const Way& way, const StepLaunch& launch, const StepView& 
 
 double GpuProducts::seconds(const Way& way, const StepLaunch& launch, const StepView& step,
                             const Product& product) {
-  const int wanted = rows_of(launch, product) < kManyRows ? kTimedLayers : 1;
+  const int rows = rows_of(launch, product);
+  const int wanted = rows < kManyRows ? kTimedLayers : 1;
   const int layers = std::min(wanted, static_cast<int>(product.matrices.layers.size()));
+  const int rounds = rows > kFullyTimedRows ? 1 : kRounds;
   double best = std::numeric_limits<double>::infinity();
-  for (int round = 0; round <= kRounds; ++round) {
+  for (int round = 0; round <= rounds; ++round) {
     begin_.record(stream_);
     for (int layer = 0; layer < layers; ++layer) run(way, launch, step, product, layer);
     end_.record(stream_);

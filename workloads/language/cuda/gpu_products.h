@@ -1,10 +1,10 @@
 // Products with the weights of a decoder, each by what was fastest on this GPU.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <map>
 #include <memory>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "workloads/cuda/matrix_product.h"
@@ -26,14 +26,22 @@ struct Product {
   void* gated = nullptr;                ///< where it is set, gated = gate(to) (gpu_kernels.h) after
 };
 
+/// The matrix of a product's first layer, and rows.
+using ProductKey = std::pair<const void*, int>;
+
+/// Which of its ways was chosen for each product of a model, by the first decoder that has it.
+using ProductChoices = std::map<ProductKey, std::size_t>;
+
 /// The products of one decoder, submitted to its stream.
 class GpuProducts {
  public:
-  GpuProducts(Precision precision, cudaStream_t stream);
+  /// The choices must outlive this.
+  GpuProducts(Precision precision, cudaStream_t stream, ProductChoices& choices);
 
-  /// Chooses the way to compute the product of the launch's rows, by timing, with the matrices of
-  /// several layers in turn, as a cache would hold one. What the product writes is lost. Nothing if
-  /// it was chosen before.
+  /// Chooses the way to compute the product of the launch's rows: that of `choices`, or else by
+  /// timing, with the matrices of several layers in turn, as a cache would hold one. Runs it, so
+  /// that its kernels are loaded. What the product writes is lost. By one thread of the process at
+  /// a time (cudnn::Preparation).
   void prepare(const StepLaunch& launch, const StepView& step, const Product& product);
 
   /// Submits the prepared product.
@@ -46,11 +54,10 @@ class GpuProducts {
     std::shared_ptr<const cuda::MatrixProduct> product;
     int algorithm = 0;
   };
-  /// The product's output, and rows.
-  using Key = std::tuple<const void*, std::int64_t, int>;
 
-  static Key key(const StepLaunch& launch, const Product& product);
   std::vector<Way> ways(int rows, const Product& product) const;
+  std::size_t fastest(const std::vector<Way>& ways, const StepLaunch& launch, const StepView& step,
+                      const Product& product);
   void run(const Way& way, const StepLaunch& launch, const StepView& step, const Product& product,
            int layer) const;
   double seconds(const Way& way, const StepLaunch& launch, const StepView& step,
@@ -62,7 +69,8 @@ class GpuProducts {
   cudnn::DeviceBuffer workspace_;
   cudnn::Event begin_{cudnn::Event::Kind::timing};
   cudnn::Event end_{cudnn::Event::Kind::timing};
-  std::map<Key, Way> ways_;
+  ProductChoices& choices_;
+  std::map<ProductKey, Way> ways_;  // chosen
 };
 
 }  // namespace doetune::workloads::language
