@@ -417,7 +417,7 @@ def language(session):
     for model, batch, prompt, cache in [
             ("tinyllama-1.1b", 1, 512, "bf16"), ("llama-3-8b", 1, 512, "bf16"), ("llama-3-8b", 2, 512, "bf16"),
             ("llama-3-8b", 8, 512, "bf16"), ("llama-3-8b", 32, 512, "bf16"), ("llama-3-8b", 64, 512, "bf16"),
-            ("llama-3-8b", 64, 512, "int8"), ("llama-3-8b", 256, 128, "bf16")]:
+            ("llama-3-8b", 64, 512, "int8"), ("llama-3-8b", 64, 512, "fp8"), ("llama-3-8b", 256, 128, "bf16")]:
         settings = {"model": model, "batch_size": batch, "cache_precision": cache, "precision": "bf16",
                     "device": "cuda", "prompt_tokens": prompt, "output_tokens": 64, "prefill_chunk": batch * prompt,
                     "requests": batch, "warmup": 1, "duration": 2}

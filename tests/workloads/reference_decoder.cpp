@@ -11,6 +11,12 @@ namespace {
 
 using Vector = std::vector<double>;
 
+double nearest_float8(double number) {
+  static const Vector all = float8_numbers();
+  const auto distance = [&](double each) { return std::abs(each - std::abs(number)); };
+  return std::copysign(*std::ranges::min_element(all, {}, distance), number);
+}
+
 class ReferenceDecoder {
  public:
   ReferenceDecoder(const DecoderShape& shape, std::span<const float> weights, CacheType cache)
@@ -80,6 +86,8 @@ class ReferenceDecoder {
         double& number = vector[head + i];
         if (cache_ == CacheType::int8)
           number = std::round(number / largest * 127) * largest / 127;
+        else if (cache_ == CacheType::fp8)
+          number = nearest_float8(number / largest * 448) * largest / 448;
         else if (cache_ == CacheType::bf16)
           number = static_cast<double>(from_bfloat16(to_bfloat16(static_cast<float>(number))));
       }
@@ -142,6 +150,16 @@ class ReferenceDecoder {
 };
 
 }  // namespace
+
+std::vector<double> float8_numbers() {
+  Vector all;
+  for (int code = 0; code < 0x7F; ++code) {
+    const int exponent = std::max(code / 8, 1) - 7;
+    const int eighths = code % 8 + (code >= 8 ? 8 : 0);
+    all.push_back(std::ldexp(eighths / 8.0, exponent));
+  }
+  return all;
+}
 
 std::vector<double> reference_logits(const DecoderShape& shape, std::span<const float> weights,
                                      std::span<const int> tokens, CacheType cache) {

@@ -15,6 +15,9 @@ std::vector<double> reference_logits(const DecoderShape& shape, std::span<const 
                                      std::span<const int> tokens,
                                      CacheType cache = CacheType::fp32);
 
+/// The numbers of E4M3 (Micikevicius et al. 2022, arXiv:2209.05433) from 0 to 448, by their codes.
+std::vector<double> float8_numbers();
+
 /// The `count` most likely tokens after a prompt, one after the other.
 std::vector<int> reference_answer(const DecoderShape& shape, std::span<const float> weights,
                                   std::vector<int> prompt, int count);

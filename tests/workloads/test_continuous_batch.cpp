@@ -241,8 +241,9 @@ TEST_CASE("a step moves the weights and the cache once", "[decoder]") {
   const double cache = 100.0 * 22 * 2 * 4 * 64 * 4;
   CHECK(cost.bytes == Approx(4 * weights + cache));
   CHECK(cost.roofline_s == Approx(cost.bytes / 1e10));
-  CHECK(cost_of(shape, one, Precision::bf16, CacheType::int8, {}).bytes ==
-        Approx(2 * weights + cache / 4 * (64 + 4) / 64));
+  for (const CacheType type : {CacheType::int8, CacheType::fp8})
+    CHECK(cost_of(shape, one, Precision::bf16, type, {}).bytes ==
+          Approx(2 * weights + cache / 4 * (64 + 4) / 64));
   CHECK(cost_of(shape, one, Precision::fp32, CacheType::fp32, {}).roofline_s == 0);
 
   // Prompts are limited by the rate: 1000 tokens use each weight two thousand times.

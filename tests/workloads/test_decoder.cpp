@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <span>
 
 #include "base/random.h"
 #include "decoder_cases.h"
+#include "tests/workloads/reference_decoder.h"
 #include "workloads/language/cpu/cpu_weights.h"
+#include "workloads/language/cpu/float8.h"
 #include "workloads/language/cpu/kernels.h"
+#include "workloads/language/cpu/vectors.h"
 #include "workloads/language/decoder_weights.h"
 
 using namespace doetune;
@@ -34,6 +39,20 @@ std::vector<double> product_of(const DecoderShape& shape, std::span<const float>
       }
     }
   return y;
+}
+
+/// The 256 numbers of E4M3, by their codes, as vectors of so many lanes read them.
+template <int kLanes>
+std::vector<float> read_float8() {
+  std::vector<std::uint8_t> codes(256);
+  std::iota(codes.begin(), codes.end(), std::uint8_t{0});
+  std::vector<float> numbers(256);
+  for (std::size_t i = 0; i < 256; i += kLanes) {
+    language::Floats<kLanes> vector;
+    language::load<kLanes>(&codes[i], vector);
+    language::store<kLanes>(vector, &numbers[i]);
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -74,6 +93,45 @@ TEST_CASE("the gate is x / (1 + exp(-x)), also far from zero", "[decoder]") {
     INFO(z);
     CHECK(static_cast<double>(out[i]) == Approx(expected).epsilon(1e-6).margin(1e-30));
   }
+}
+
+TEST_CASE("every code of E4M3 is read as its number", "[decoder]") {
+  const auto expected = float8_numbers();
+  REQUIRE(expected.size() == 127);
+  CHECK(expected[1] == 0x1p-9);
+  CHECK(expected[8] == 0x1p-6);
+  CHECK(expected[126] == 448);
+  for (const auto& numbers : {read_float8<4>(), read_float8<8>(), read_float8<16>()}) {
+    for (std::size_t code = 0; code < 127; ++code) {
+      CHECK(static_cast<double>(numbers[code]) == expected[code]);
+      CHECK(static_cast<double>(numbers[code + 128]) == -expected[code]);
+    }
+    CHECK(std::signbit(numbers[128]));
+    CHECK(std::isnan(numbers[127]));
+    CHECK(std::isnan(numbers[255]));
+  }
+}
+
+TEST_CASE("a float becomes the nearest number of E4M3, of two the even one", "[decoder]") {
+  using language::to_float8;
+  const auto numbers = float8_numbers();
+  for (std::size_t code = 0; code < 127; ++code) {
+    const auto number = static_cast<float>(numbers[code]);
+    INFO(number);
+    CHECK(to_float8(number) == code);
+    CHECK(to_float8(-number) == code + 128);
+    if (code == 126) break;
+    const float halfway = (number + static_cast<float>(numbers[code + 1])) / 2;
+    CHECK(to_float8(std::nextafter(halfway, 0.0F)) == code);
+    CHECK(to_float8(halfway) == code + code % 2);
+    CHECK(to_float8(std::nextafter(halfway, 1000.0F)) == code + 1);
+  }
+  CHECK(to_float8(std::numeric_limits<float>::denorm_min()) == 0);
+  for (const float large : {449.0F, 480.0F, 1e30F, std::numeric_limits<float>::infinity()}) {
+    CHECK(to_float8(large) == 126);
+    CHECK(to_float8(-large) == 254);
+  }
+  CHECK(to_float8(std::numeric_limits<float>::quiet_NaN()) == 127);
 }
 
 TEST_CASE("weights depend on the seed and their place alone", "[decoder]") {

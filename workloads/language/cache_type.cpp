@@ -8,14 +8,17 @@
 namespace doetune::workloads {
 namespace {
 
-constexpr std::array<std::pair<CacheType, std::string_view>, 3> kCacheTypes{
-    {{CacheType::fp32, "fp32"}, {CacheType::bf16, "bf16"}, {CacheType::int8, "int8"}}};
+constexpr std::array<std::pair<CacheType, std::string_view>, 4> kCacheTypes{
+    {{CacheType::fp32, "fp32"},
+     {CacheType::bf16, "bf16"},
+     {CacheType::int8, "int8"},
+     {CacheType::fp8, "fp8"}}};
 
 /// Of a key or value of one head.
 std::int64_t bytes_of_head(int width, CacheType type) {
   constexpr std::int64_t kScale = sizeof(float);
-  if (type == CacheType::int8) return width + kScale;
-  return width * (type == CacheType::bf16 ? 2 : 4);
+  if (type == CacheType::fp32) return 4LL * width;
+  return type == CacheType::bf16 ? 2LL * width : width + kScale;
 }
 
 }  // namespace

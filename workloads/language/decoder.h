@@ -13,9 +13,10 @@
 
 namespace doetune::workloads {
 
-/// How cached keys and values are stored. int8: symmetric, with a scale for each token and head,
-/// the largest magnitude over 127.
-enum class CacheType { fp32, bf16, int8 };
+/// How cached keys and values are stored. int8 and fp8 have a scale for each token and head, by
+/// which the largest magnitude is that of the format: 127, and 448 in fp8, which is E4M3
+/// (Micikevicius et al. 2022, arXiv:2209.05433).
+enum class CacheType { fp32, bf16, int8, fp8 };
 /// Throws std::invalid_argument for an unknown name.
 CacheType cache_type_named(std::string_view name);
 std::vector<std::string> cache_type_names();

@@ -67,9 +67,9 @@ std::vector<Input> llm_inputs() {
       {"output_tokens", text, "64", "length of an answer, written likewise"},
       {"prefill_chunk", integer, 256, "maximum number of prompt tokens that a step reads", "", 1,
        kLargest},
-      categories(
-          "cache_precision", cache_type_names(),
-          "number format of cached keys and values; int8 has a scale for each token and head"),
+      categories("cache_precision", cache_type_names(),
+                 "number format of cached keys and values; int8 and fp8 (E4M3) have a scale for "
+                 "each token and head"),
       {"block_size",
        integer,
        16,

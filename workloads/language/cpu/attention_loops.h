@@ -9,7 +9,8 @@
 
 namespace doetune::workloads::language {
 
-/// `Number` is that of the cache: float, std::uint16_t (bfloat16) or std::int8_t with scales.
+/// `Number` is that of the cache: float, std::uint16_t (bfloat16), or with scales std::int8_t or
+/// std::uint8_t (fp8).
 template <class Number, int kQueries, int kLanes>
 class AttentionLoops {
  public:

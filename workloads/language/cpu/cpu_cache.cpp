@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "workloads/communication/bfloat16.h"
+#include "workloads/language/cpu/float8.h"
 
 namespace doetune::workloads::language {
 namespace {
@@ -11,6 +13,7 @@ namespace {
 void put_number(float from, float& to) { to = from; }
 void put_number(float from, std::uint16_t& to) { to = to_bfloat16(from); }
 void put_number(float from, std::int8_t& to) { to = static_cast<std::int8_t>(std::lround(from)); }
+void put_number(float from, std::uint8_t& to) { to = to_float8(from); }
 
 /// Keeps `count` numbers, `stride` apart; with a factor where they are scaled.
 template <class Number>
@@ -18,9 +21,10 @@ void put_numbers(const float* from, int count, float factor, Number* to, int str
   for (int i = 0; i < count; ++i) put_number(factor * from[i], to[std::int64_t{i} * stride]);
 }
 
-/// The scale by which the largest magnitude is 127; of zeros, 1.
+/// The scale by which the largest magnitude is that of the cache's numbers; of zeros, 1.
+template <class Number>
 float scale_of(const float* numbers, int count) {
-  constexpr float kLargest = 127;
+  constexpr float kLargest = std::is_same_v<Number, std::int8_t> ? 127 : kLargestFloat8;
   float largest = 0;
   for (int i = 0; i < count; ++i) largest = std::max(largest, std::abs(numbers[i]));
   return largest > 0 ? largest / kLargest : 1;
@@ -36,8 +40,8 @@ void put_token(const CachedHead& head, std::byte* block, int slot, const float* 
   float key_factor = 1, value_factor = 1;
   if constexpr (sizeof(Number) == 1) {
     auto* scales = reinterpret_cast<float*>(values + numbers);
-    scales[slot] = scale_of(key, width);
-    scales[head.block_size + slot] = scale_of(value, width);
+    scales[slot] = scale_of<Number>(key, width);
+    scales[head.block_size + slot] = scale_of<Number>(value, width);
     key_factor = 1 / scales[slot];
     value_factor = 1 / scales[head.block_size + slot];
   }
@@ -77,6 +81,8 @@ void CpuCache::put(int layer, int kv_head, std::span<const int> blocks, int posi
       return put_token<std::uint16_t>(its_head, block, slot, key, value);
     case CacheType::int8:
       return put_token<std::int8_t>(its_head, block, slot, key, value);
+    case CacheType::fp8:
+      return put_token<std::uint8_t>(its_head, block, slot, key, value);
   }
 }
 

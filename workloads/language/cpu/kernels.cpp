@@ -50,24 +50,25 @@ DOETUNE_INLINE void gate_loops(const float* gate, const float* up, float* out, s
 }
 
 // The same loops, compiled once for each instruction set.
-#define DOETUNE_KERNELS(Name, Target, kLanes)                                                     \
-  struct Name {                                                                                   \
-    template <class Number>                                                                       \
-    __attribute__((target(Target))) static void attend(const AttentionWork& work) {               \
-      attend_loops<Number, kLanes>(work);                                                         \
-    }                                                                                             \
-    template <class Number>                                                                       \
-    __attribute__((target(Target))) static void product(const ProductWork& work) {                \
-      product_loops<Number, kLanes>(work);                                                        \
-    }                                                                                             \
-    __attribute__((target(Target))) static void gate(const float* gate, const float* up,          \
-                                                     float* out, std::int64_t count) {            \
-      gate_loops<kLanes>(gate, up, out, count);                                                   \
-    }                                                                                             \
-    static constexpr Kernels kernels{{attend<float>, attend<std::uint16_t>, attend<std::int8_t>}, \
-                                     product<float>,                                              \
-                                     product<std::uint16_t>,                                      \
-                                     gate};                                                       \
+#define DOETUNE_KERNELS(Name, Target, kLanes)                                              \
+  struct Name {                                                                            \
+    template <class Number>                                                                \
+    __attribute__((target(Target))) static void attend(const AttentionWork& work) {        \
+      attend_loops<Number, kLanes>(work);                                                  \
+    }                                                                                      \
+    template <class Number>                                                                \
+    __attribute__((target(Target))) static void product(const ProductWork& work) {         \
+      product_loops<Number, kLanes>(work);                                                 \
+    }                                                                                      \
+    __attribute__((target(Target))) static void gate(const float* gate, const float* up,   \
+                                                     float* out, std::int64_t count) {     \
+      gate_loops<kLanes>(gate, up, out, count);                                            \
+    }                                                                                      \
+    static constexpr Kernels kernels{                                                      \
+        {attend<float>, attend<std::uint16_t>, attend<std::int8_t>, attend<std::uint8_t>}, \
+        product<float>,                                                                    \
+        product<std::uint16_t>,                                                            \
+        gate};                                                                             \
   };
 
 DOETUNE_KERNELS(Avx512, "avx512f,avx512bw,avx512dq,avx512vl", 16)

@@ -14,7 +14,7 @@ inline constexpr int kMaxProductRows = 8;  ///< of one product kernel
 
 /// Where a head's keys and values are in a block of the cache, in this order: keys (head_width x
 /// block_size numbers, so that scores of neighbouring positions are one vector), values (block_size
-/// x head_width), and for int8 the scales of the keys and those of the values.
+/// x head_width), and for int8 and fp8 the scales of the keys and those of the values.
 struct CachedHead {
   std::byte* first = nullptr;     ///< in block 0
   std::int64_t block_stride = 0;  ///< bytes from block to block
@@ -54,7 +54,7 @@ struct ProductWork {
 };
 
 struct Kernels {
-  void (*attend[3])(const AttentionWork& work);  ///< by CacheType
+  void (*attend[4])(const AttentionWork& work);  ///< by CacheType
   void (*product)(const ProductWork& work);      ///< of floats
   void (*product_bf16)(const ProductWork& work);
   /// out[i] = silu(gate[i]) up[i]; count is a multiple of 16.

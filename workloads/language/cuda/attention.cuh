@@ -1,6 +1,8 @@
 // What kernels that read or write a cache of keys and values share.
 #pragma once
 
+#include <cuda_fp8.h>
+
 #include <cstdint>
 
 #include "workloads/engines/cudnn/kernel_tools.cuh"
@@ -81,6 +83,7 @@ template <class Work>
 void cached(CacheType type, Work work) {
   if (type == CacheType::bf16) return work(__nv_bfloat16{});
   if (type == CacheType::int8) return work(std::int8_t{});
+  if (type == CacheType::fp8) return work(__nv_fp8_e4m3{});
   work(float{});
 }
 

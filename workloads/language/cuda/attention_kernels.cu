@@ -12,6 +12,7 @@ using cudnn::from_float;
 using cudnn::to_float;
 
 __device__ inline float to_float(std::int8_t value) { return static_cast<float>(value); }
+__device__ inline float to_float(__nv_fp8_e4m3 value) { return static_cast<float>(value); }
 
 // A team of threads of a warp reads a key or value, eight elements a thread, for up to kQueries
 // queries that share it; the teams of a block read positions in turn, and are joined at the end.

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "workloads/language/cuda/attention.cuh"
 
 namespace doetune::workloads::language {
@@ -17,6 +19,10 @@ __device__ Number kept(float value) {
 template <>
 __device__ std::int8_t kept<std::int8_t>(float value) {
   return static_cast<std::int8_t>(rintf(value));
+}
+template <>
+__device__ __nv_fp8_e4m3 kept<__nv_fp8_e4m3>(float value) {
+  return __nv_fp8_e4m3(value);
 }
 
 /// A lane's elements of a head: i and i + width / 2 for i = lane, lane + kWarp, ...
@@ -66,7 +72,7 @@ template <class Number>
 __device__ void keep(const LanePairs& pairs, int width, int lane, Number* to, float* scale) {
   float factor = 1;
   if constexpr (sizeof(Number) == 1) {
-    constexpr float kLargest = 127;
+    constexpr float kLargest = std::is_same_v<Number, std::int8_t> ? 127 : 448;
     float largest = 0;
     for (int k = 0; k < kLanePairs; ++k)
       largest = fmaxf(largest, fmaxf(fabsf(pairs.first[k]), fabsf(pairs.second[k])));

@@ -60,7 +60,8 @@ struct StepLaunch {
 };
 
 /// The cache of a layer: for each block and head of keys and values, keys (block_size x
-/// head_width), values (likewise), and for int8 the scales of the keys and those of the values.
+/// head_width), values (likewise), and for int8 and fp8 the scales of the keys and those of the
+/// values.
 struct LayerCache {
   std::byte* first = nullptr;
   std::int64_t head_bytes = 0;

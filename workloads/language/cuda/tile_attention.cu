@@ -49,18 +49,22 @@ using KeyShare = Share<Number, kWidth, 4>;
 template <class Number, int kWidth>
 using ValueShare = Share<Number, kWidth, 8>;
 
-/// As the bits of a bfloat16.
-__device__ std::uint32_t bits_of(__nv_bfloat16 value) { return __bfloat16_as_ushort(value); }
-__device__ std::uint32_t bits_of(std::int8_t value) {  // such integers are exact
-  return __bfloat16_as_ushort(__float2bfloat16_rn(static_cast<float>(value)));
-}
-
-__device__ std::uint32_t pair_of(std::uint32_t first, std::uint32_t second) {
-  return first | second << 16;
+/// Two numbers as a pair of bfloat16; those of a cache exactly.
+__device__ std::uint32_t pair_of(__nv_bfloat16 first, __nv_bfloat16 second) {
+  const std::uint32_t upper = __bfloat16_as_ushort(second);
+  return __bfloat16_as_ushort(first) | upper << 16;
 }
 __device__ std::uint32_t rounded_pair(float first, float second) {
-  return pair_of(__bfloat16_as_ushort(__float2bfloat16_rn(first)),
-                 __bfloat16_as_ushort(__float2bfloat16_rn(second)));
+  return pair_of(__float2bfloat16_rn(first), __float2bfloat16_rn(second));
+}
+__device__ std::uint32_t pair_of(std::int8_t first, std::int8_t second) {
+  return rounded_pair(static_cast<float>(first), static_cast<float>(second));
+}
+__device__ std::uint32_t pair_of(__nv_fp8_e4m3 first, __nv_fp8_e4m3 second) {
+  __nv_fp8x2_e4m3 both;
+  both.__x = static_cast<__nv_fp8x2_storage_t>(first.__x | second.__x << 8);
+  const auto numbers = static_cast<float2>(both);
+  return rounded_pair(numbers.x, numbers.y);
 }
 
 struct TileAttention {
@@ -172,8 +176,8 @@ __device__ void scores(const Queries<kWidth>& queries, const Read<Number, kWidth
 #pragma unroll
     for (int s = 0; s < kWidth / 16; ++s) {
       const auto& key = from.keys[j];
-      const std::uint32_t b[2] = {pair_of(bits_of(key[4 * s]), bits_of(key[4 * s + 1])),
-                                  pair_of(bits_of(key[4 * s + 2]), bits_of(key[4 * s + 3]))};
+      const std::uint32_t b[2] = {pair_of(key[4 * s], key[4 * s + 1]),
+                                  pair_of(key[4 * s + 2], key[4 * s + 3])};
       multiply_add(score[j], queries.values[s], b);
     }
     if constexpr (sizeof(Number) == 1)
@@ -214,8 +218,8 @@ __device__ void add_values(const Read<Number, kWidth>& from, const float (&score
   for (int n = 0; n < kWidth / 8; ++n) {
 #pragma unroll
     for (int c = 0; c < 4; ++c) sums.values[n][c] *= factor[c / 2];
-    const std::uint32_t b[2] = {pair_of(bits_of(from.values[0][n]), bits_of(from.values[1][n])),
-                                pair_of(bits_of(from.values[2][n]), bits_of(from.values[3][n]))};
+    const std::uint32_t b[2] = {pair_of(from.values[0][n], from.values[1][n]),
+                                pair_of(from.values[2][n], from.values[3][n])};
     multiply_add(sums.values[n], a, b);
   }
 }
@@ -306,6 +310,7 @@ void attend_tiles(const StepLaunch& launch, const StepView& step, const HeadShap
     start(number, std::integral_constant<int, 128>{});
   };
   if (launch.cache == CacheType::int8) return of_width(std::int8_t{});
+  if (launch.cache == CacheType::fp8) return of_width(__nv_fp8_e4m3{});
   of_width(__nv_bfloat16{});
 }
 

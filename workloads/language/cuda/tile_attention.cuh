@@ -9,7 +9,7 @@ namespace doetune::workloads::language {
 inline constexpr int kTileBlocks = 3;
 
 /// Whether attend_tiles has this attention: queries and weights of the attention in bf16, as
-/// weights are then, a cache of bf16 or int8, and heads of 64 or 128 elements.
+/// weights are then, a cache of fewer bits than fp32, and heads of 64 or 128 elements.
 bool has_tiles(Precision precision, CacheType cache, const HeadShape& shape);
 
 /// See attend.
