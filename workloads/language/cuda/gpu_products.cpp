@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "workloads/engines/cudnn/plan_chooser.h"
+
 namespace doetune::workloads::language {
 namespace {
 
@@ -39,8 +41,10 @@ GpuProducts::GpuProducts(Precision precision, cudaStream_t stream, ProductChoice
       choices_(choices) {}
 
 std::vector<GpuProducts::Way> GpuProducts::ways(int rows, const Product& product) const {
+  const int timed = rows > kTimedRows ? 0 : cudnn::proposals_to_time();
   std::vector<Way> found;
   if (rows <= kMaxFewRows) found.emplace_back();
+  if (timed == 0 && !found.empty()) return found;
   try {
     const auto made = std::make_shared<const cuda::MatrixProduct>(
         library_, cuda::ProductShape{.m = rows,
@@ -50,7 +54,7 @@ std::vector<GpuProducts::Way> GpuProducts::ways(int rows, const Product& product
                                      .transpose_b = true,
                                      .float_result = true,
                                      .add = product.add});
-    const int proposals = rows > kTimedRows ? 1 : made->algorithms();
+    const int proposals = std::min(std::max(timed, 1), made->algorithms());
     for (int i = 0; i < proposals; ++i) found.push_back({made, i});
   } catch (const CannotRun&) {  // the kernel for few rows has every product of few rows
     if (found.empty()) throw;
