@@ -81,7 +81,10 @@ std::optional<ConfirmedResponse> confirmed_response(const Analysis& analysis,
   ConfirmedResponse confirmed;
   confirmed.name = name;
   confirmed.unit = response.response.unit;
-  if (const surfaces::Goal* goal = goal_of(analysis, name)) confirmed.goal = *goal;
+  if (const surfaces::Goal* goal = goal_of(analysis, name)) {
+    confirmed.goal = *goal;
+    confirmed.goal->slack = 0;  // is for predictions
+  }
   confirmed.predicted =
       response.expected(doe::coded_point(factors_of(analysis), analysis.optimum->best.settings));
   confirmed.runs = static_cast<int>(values.size());

@@ -117,7 +117,7 @@ def arguments():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--precisions", nargs="+", choices=["fp32", "bf16"], default=["fp32", "bf16"])
     parser.add_argument("--instruction-sets", nargs="+", default=["all"], metavar="ISA",
-                        help="that oneDNN may use: AVX2, AVX512_CORE, ... (ONEDNN_MAX_CPU_ISA); all: those there are")
+                        help="that oneDNN may use: AVX2, AVX512_CORE, ... (ONEDNN_MAX_CPU_ISA), without bf16 below AVX512_CORE; all: those there are")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--minutes", type=float, default=22, help="begin no further setting after this")
     options = parser.parse_args()

@@ -121,6 +121,7 @@ int command_augment(const Command& command, const Arguments& arguments) {
   study::StudyDirectory directory = open_for_runs(options);
   std::unique_ptr<study::DirectoryHold> hold;
   if (!options.has("dry-run")) {
+    augmentation_of(options, directory);  // mistakes in options are said at once
     hold = study::hold_when_free(directory.path);
     directory = study::open_directory(directory.path);  // others may have added runs
   }

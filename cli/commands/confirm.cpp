@@ -16,7 +16,9 @@ int confirm_study(const Options& options, study::StudyDirectory& directory) {
   const int runs = options.integer("runs", directory.study.confirmation_runs);
   if (runs < 1)
     throw UsageError(fmt::format("--runs: expected an integer of at least 1, found '{}'", runs));
-  if (options.has("dry-run")) return confirm_optimum(options, directory, runs, "confirm");
+  // What nobody has to wait for.
+  if (options.has("dry-run") || !can_be_confirmed(directory))
+    return confirm_optimum(options, directory, runs, "confirm");
   const auto hold = study::hold_when_free(directory.path);
   directory = study::open_directory(directory.path);  // others may have added runs
   return confirm_optimum(options, directory, runs, "confirm");

@@ -117,9 +117,10 @@ std::vector<std::string> finite(std::vector<std::string> words) {
 /// What a run that is under way reports, and whether it is ended early.
 Told tell_step(const Options& options, const study::StudyDirectory& directory, int run,
                const std::vector<std::string>& words) {
-  if (options.has("infeasible") || options.has("failed") || options.has("correct"))
-    throw UsageError(
-        "doetune tell: --step is for a run in progress: no --infeasible, --failed or --correct");
+  for (const char* option : {"infeasible", "reason", "failed", "correct"})
+    if (options.has(option))
+      throw UsageError(
+          fmt::format("doetune tell: --step is for a run in progress: no --{}", option));
   const std::string step = options.text("step");
   const auto number = study::parse_number(step);
   if (!number)

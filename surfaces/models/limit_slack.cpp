@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kNoError = 1e-3;  ///< of the range of the responses
 constexpr double kStandardErrors = 3;
+constexpr double kRounding = 1e-9;  ///< of the range, or of the largest response
 
 /// The largest distance between what a run gave and the ends of its interval, own unit.
 double resolution(const GaussianProcess& process) {
@@ -26,15 +27,18 @@ double resolution(const GaussianProcess& process) {
 }  // namespace
 
 double limit_slack(const Goal& goal, const GaussianProcess& process) {
-  const double range = process.observed.maxCoeff() - process.observed.minCoeff();
   if (!goal.is_limit()) return 0;
+  const double range = process.observed.maxCoeff() - process.observed.minCoeff();
   double slack = resolution(process);
   if (!(slack < kNoError * range)) return 0;
+  const double rounding = kRounding * std::max(range, process.observed.cwiseAbs().maxCoeff());
+  bool met_exactly = false;
   for (const double y : process.observed) {
     const double missed = std::max(goal.low - y, y - goal.high);
-    if (goal.violation(y) > 0) slack = std::min(slack, missed / 2);
+    if (std::abs(missed) <= rounding) met_exactly = true;
+    if (missed > rounding) slack = std::min(slack, missed / 2);
   }
-  return slack;
+  return met_exactly ? slack : 0;
 }
 
 }  // namespace doetune::surfaces

@@ -330,6 +330,7 @@ run: {end_early: {runs: 5}}
         self.assertEqual(self.json_of(*tell, 1, "accuracy=nan")["status"], "running")  # it diverges
         self.assertIn("did you mean 'accuracy'", self.error_of(*tell, 1, "acuracy=1", expect=3))
         self.assertIn("a run in progress", self.error_of(*tell, 1, "accuracy=1", "--infeasible", expect=2))
+        self.assertIn("no --reason", self.error_of(*tell, 1, "accuracy=1", "--reason", "slow", expect=2))
         self.assertIn("expected a planned run", self.error_of("tell", "tune", "--run", 0, "accuracy=1", expect=3))
         self.assertIn("expected a planned run", self.error_of("tell", "tune", "--run", 99, "--step", 1, "accuracy=1", expect=3))
         self.doetune("tell", "tune", "--run", 1, "accuracy=0.5")

@@ -260,6 +260,20 @@ TEST_CASE("a batch may be given while the one before is computed", "[training]")
   CHECK(std::ranges::equal(ahead.training->statistics(), plain.training->statistics()));
 }
 
+TEST_CASE("a batch that was given is replaced by one in the buffers", "[training]") {
+  if (no_device()) return;
+  const Network network = training_cases()[0].network;
+  const Session s = session(network, options_of(4), 41);
+  const Session plain = session(network, options_of(4), 41);
+  const TrainingData other = training_data(network, 4, 50);
+  s.training->load(other.images, other.labels);
+  std::ranges::copy(s.data.images, s.training->input().begin());
+  std::ranges::copy(s.data.labels, s.training->labels().begin());
+  CHECK(s.training->gradients(4).loss == plain.training->gradients(4).loss);
+  const TrainingData large = training_data(network, 5, 50);
+  CHECK_THROWS_AS(s.training->load(large.images, large.labels), std::invalid_argument);
+}
+
 TEST_CASE("gradients are reported ready from the back to the front, with their last values",
           "[training]") {
   if (no_device()) return;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 
 #include "workloads/engines/engine.h"
 #include "workloads/networks/parameters.h"
@@ -81,9 +82,13 @@ class TrainableNetwork : public Optimizer {
   virtual std::span<std::int32_t> labels() = 0;
 
   /// Gives the batch of the next pass, in place of input() and labels(), and begins its upload. It
-  /// may be called between start and finish; the later of two batches counts.
+  /// may be called between start and finish; a later batch, or input(), replaces it. Throws
+  /// std::invalid_argument for more images than a batch, or another number of labels.
   virtual void load(std::span<const float> images, std::span<const std::int32_t> labels) {
-    std::ranges::copy(images, input().begin());
+    const std::span<float> all = input();
+    if (images.size() > all.size() || labels.size() > this->labels().size())
+      throw std::invalid_argument("load: more images than a batch");
+    std::ranges::copy(images, all.begin());
     std::ranges::copy(labels, this->labels().begin());
   }
 

@@ -30,6 +30,7 @@ namespace {
 constexpr std::int64_t kTrainImages = 50'000;
 constexpr std::int64_t kTestImages = 10'000;
 constexpr std::uint64_t kDataSeed = 1;
+constexpr int kMaxReaders = 8;  // each has a batch in progress
 
 std::vector<Input> learning_inputs() {
   using enum InputKind;
@@ -117,7 +118,8 @@ TrainingPlan plan_of(const Inputs& in, int threads, std::string_view device) {
   if (in.text("selection") == "uncertainty") plan.rounds = in.integer("rounds");
   if (in.has("target_accuracy")) plan.target_accuracy = in.number("target_accuracy");
   plan.threads = threads;
-  if (device != "cpu") plan.readers = threads;  // on a CPU they would take time from the step
+  // On a CPU more of them would take time from the step.
+  if (device != "cpu") plan.readers = std::min(threads, kMaxReaders);
   return plan;
 }
 

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "workloads/memory.h"
 
 namespace doetune::workloads {
 namespace {
@@ -72,6 +74,10 @@ Trainer::Trainer(TrainableNetwork& network, const DataSet& data, const DataSet& 
   for (const std::int64_t index : state_.chosen)
     if (index < 0 || index >= data.count())
       throw std::invalid_argument("the checkpoint is of a training run with other data");
+  const std::int64_t batches = depth_for(plan.readers) + 1;
+  require_memory(
+      batches * plan.batch * data.shape().elements() * static_cast<std::int64_t>(sizeof(float)),
+      std::to_string(batches) + " batches");
   network_.continue_after(state_.steps);
 }
 

@@ -226,6 +226,7 @@ TEST_CASE("the steps of a language model prepare nothing, and each is one graph"
 }
 
 TEST_CASE("decoders of a language model share what was timed", "[cuda]") {
+  setenv("DOETUNE_CUDNN_TIMED", "2", 1);
   const auto model = make_gpu_language_model(kSmallModel, 3, Precision::fp32);
   const int before = host_gpu::calls().timings;
   const auto first = model->decoder(kDecoder);
@@ -235,6 +236,7 @@ TEST_CASE("decoders of a language model share what was timed", "[cuda]") {
   CHECK(host_gpu::calls().timings == timings);
   const std::vector<int> tokens{5, 4, 3, 2, 1};
   CHECK(next_after(*first, tokens, 2) == next_after(*second, tokens, 2));
+  setenv("DOETUNE_CUDNN_TIMED", "0", 1);
 }
 
 TEST_CASE("a step of many tokens is no graph, and gives what smaller ones give", "[cuda][long]") {

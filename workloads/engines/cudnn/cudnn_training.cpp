@@ -41,7 +41,7 @@ CudnnTrainable::CudnnTrainable(const Gpu& gpu, const Network& network,
   const int batch = options.batch;
   const auto words = static_cast<std::int64_t>(sizeof(std::int32_t)) * batch;
   const Shape& in = network_.input;
-  make(slot());
+  for (Slot& slot : slots_) make(slot);
   host_losses_ = PinnedBuffer(words);
   host_correct_ = PinnedBuffer(words);
   host_step_ = PinnedBuffer(sizeof(std::int64_t));
@@ -81,6 +81,7 @@ void CudnnTrainable::make(Slot& slot) const {
 }
 
 std::span<float> CudnnTrainable::input() {
+  loaded_ = false;
   slot().on_gpu = 0;
   converted_ = 0;
   return slot().images();
@@ -89,10 +90,10 @@ std::span<float> CudnnTrainable::input() {
 void CudnnTrainable::load(std::span<const float> images, std::span<const std::int32_t> labels) {
   enter();
   Slot& next = slots_[1 - current_];
-  if (next.staging.bytes() == 0) {
-    const Preparation alone;
-    make(next);
-  }
+  if (images.size() > next.images().size() ||
+      images.size() != labels.size() * static_cast<std::size_t>(network_.input.elements()))
+    throw std::invalid_argument("load: more images than a batch, or other than labels");
+  loaded_ = false;
   next.uploaded.wait();  // of a batch that was replaced
   std::ranges::copy(images, next.images().begin());
   std::ranges::copy(labels, next.labels.as<std::int32_t>().begin());

@@ -102,7 +102,7 @@ class CudnnTrainable final : public TrainableNetwork {
   PlanCache cache_;
   PlanChooser chooser_;
   Stream uploads_;
-  std::array<Slot, 2> slots_;  // the second is made by the first load()
+  std::array<Slot, 2> slots_;
   std::size_t current_ = 0;
   bool loaded_ = false;  // the other slot has the next batch
   PinnedBuffer host_logits_, host_losses_, host_correct_, host_step_;

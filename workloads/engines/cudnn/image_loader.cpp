@@ -45,8 +45,8 @@ void ImageLoader::load(const DecodedImage& image, Precision precision, const Vie
   Slot& slot = slots_[next_];
   slot.free.wait();
   if (const std::int64_t bytes = bytes_of(image.view); slot.host.bytes() < bytes) {
-    slot.host = PinnedBuffer(bytes);
     slot.device = DeviceBuffer(bytes, "an image");
+    slot.host = PinnedBuffer(bytes);  // last: its size says that both are there
   }
   slot.image = image;
   slot.precision = precision;

@@ -21,8 +21,8 @@ struct ChosenPlan {
   Plan plan;
 };
 
-/// The number of cuDNN's proposals timed for each case: $DOETUNE_CUDNN_TIMED, by default 8. 0 takes
-/// the heuristics' first.
+/// The number of cuDNN's proposals timed for each case, and of cublasLt's for each product of a
+/// language model: $DOETUNE_CUDNN_TIMED, by default 8. 0 takes the heuristics' first.
 int proposals_to_time();
 
 /// Where plans run: a stream, and the number of multiprocessors reserved for it (0: all). cuDNN

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "workloads/engines/cudnn/plan_chooser.h"
+
 namespace doetune::workloads::language {
 namespace {
 
@@ -10,11 +12,9 @@ constexpr int kTimedLayers = 8;  // of a large model they fill more than a cache
 constexpr int kRounds = 3;       // the fastest counts
 constexpr int kManyRows = 128;   // with so many, weights are read quickly beside the arithmetic
 
-// Numbers of rows beyond this, of which there may be a hundred, would take nearly all of the time.
-// Such products run for up to tens of milliseconds, so one round of the library's first proposals
-// is enough.
-constexpr int kFullyTimedRows = 2048;
-constexpr int kFirstProposals = 3;
+// Numbers of rows beyond this, of which there may be a hundred, would take nearly all of the time:
+// the library's first proposal is taken.
+constexpr int kTimedRows = 2048;
 
 int rows_of(const StepLaunch& launch, const Product& product) {
   return product.last_rows ? launch.predictions : launch.rows;
@@ -41,8 +41,10 @@ GpuProducts::GpuProducts(Precision precision, cudaStream_t stream, ProductChoice
       choices_(choices) {}
 
 std::vector<GpuProducts::Way> GpuProducts::ways(int rows, const Product& product) const {
+  const int timed = rows > kTimedRows ? 0 : cudnn::proposals_to_time();
   std::vector<Way> found;
   if (rows <= kMaxFewRows) found.emplace_back();
+  if (timed == 0 && !found.empty()) return found;
   try {
     const auto made = std::make_shared<const cuda::MatrixProduct>(
         library_, cuda::ProductShape{.m = rows,
@@ -52,9 +54,8 @@ std::vector<GpuProducts::Way> GpuProducts::ways(int rows, const Product& product
                                      .transpose_b = true,
                                      .float_result = true,
                                      .add = product.add});
-    const int timed =
-        rows > kFullyTimedRows ? std::min(made->algorithms(), kFirstProposals) : made->algorithms();
-    for (int i = 0; i < timed; ++i) found.push_back({made, i});
+    const int proposals = std::min(std::max(timed, 1), made->algorithms());
+    for (int i = 0; i < proposals; ++i) found.push_back({made, i});
   } catch (const CannotRun&) {  // the kernel for few rows has every product of few rows
     if (found.empty()) throw;
   }
@@ -64,11 +65,10 @@ std::vector<GpuProducts::Way> GpuProducts::ways(int rows, const Product& product
 void GpuProducts::prepare(const StepLaunch& launch, const StepView& step, const Product& product) {
   const ProductKey key = key_of(launch, product);
   const std::vector<Way> all = ways(rows_of(launch, product), product);
-  const auto known = choices_.find(key);
-  if (known != choices_.end())
-    run(all.at(known->second), launch, step, product, 0);
-  else
+  if (!choices_.contains(key) && all.size() > 1)
     choices_[key] = fastest(all, launch, step, product);
+  else
+    run(all.at(choices_[key]), launch, step, product, 0);
   // A copy: other decoders may be made, and add choices, while this one multiplies.
   ways_[key] = all.at(choices_.at(key));
 }
@@ -113,12 +113,10 @@ void GpuProducts::run(const Way& way, const StepLaunch& launch, const StepView& 
 
 double GpuProducts::seconds(const Way& way, const StepLaunch& launch, const StepView& step,
                             const Product& product) {
-  const int rows = rows_of(launch, product);
-  const int wanted = rows < kManyRows ? kTimedLayers : 1;
+  const int wanted = rows_of(launch, product) < kManyRows ? kTimedLayers : 1;
   const int layers = std::min(wanted, static_cast<int>(product.matrices.layers.size()));
-  const int rounds = rows > kFullyTimedRows ? 1 : kRounds;
   double best = std::numeric_limits<double>::infinity();
-  for (int round = 0; round <= rounds; ++round) {
+  for (int round = 0; round <= kRounds; ++round) {
     begin_.record(stream_);
     for (int layer = 0; layer < layers; ++layer) run(way, launch, step, product, layer);
     end_.record(stream_);
