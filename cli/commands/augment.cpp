@@ -122,8 +122,7 @@ int command_augment(const Command& command, const Arguments& arguments) {
   std::unique_ptr<study::DirectoryHold> hold;
   if (!options.has("dry-run")) {
     augmentation_of(options, directory);  // mistakes in options are said at once
-    hold = study::hold_when_free(directory.path);
-    directory = study::open_directory(directory.path);  // others may have added runs
+    hold = study::hold_when_free(directory);
   }
   say_warnings(study::read_journal(directory).warnings);
   const int before = static_cast<int>(directory.plan.runs.size());

@@ -19,8 +19,7 @@ int confirm_study(const Options& options, study::StudyDirectory& directory) {
   // What nobody has to wait for.
   if (options.has("dry-run") || !can_be_confirmed(directory))
     return confirm_optimum(options, directory, runs, "confirm");
-  const auto hold = study::hold_when_free(directory.path);
-  directory = study::open_directory(directory.path);  // others may have added runs
+  const auto hold = study::hold_when_free(directory);
   return confirm_optimum(options, directory, runs, "confirm");
 }
 

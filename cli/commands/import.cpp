@@ -83,8 +83,7 @@ int import_into_plan(const Options& options, const std::vector<std::string>& fil
   Imported imported{study::open_directory(files[0]), {}};
   study::RunTable table = read_runs(options, files);
   assign_columns(options.list("column"), imported.directory.study, table);
-  const auto hold = study::hold_when_free(imported.directory.path);
-  imported.directory = study::open_directory(files[0]);  // others may have added runs
+  const auto hold = study::hold_when_free(imported.directory);
   const study::ImportedResults results = study::import_planned(imported.directory, table);
   imported.warnings = std::move(table.warnings);
   imported.warnings.insert(imported.warnings.end(), results.warnings.begin(),

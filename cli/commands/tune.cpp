@@ -290,8 +290,7 @@ int command_tune(const Command& command, const Arguments& arguments) {
   study::StudyDirectory directory = search_directory(
       options, Executes::kDoetune,
       [&](const study::Study& study) { batch_of(options, study, limits_of(options, study)); });
-  const auto hold = study::hold_when_free(directory.path);
-  directory = study::open_directory(directory.path);  // others may have added runs
+  const auto hold = study::hold_when_free(directory);
   try {
     // Mistakes in options are reported before the address of the report is printed.
     const tuning::SearchLimits limits =

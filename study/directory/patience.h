@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -28,9 +27,11 @@ auto when_free(const Step& step) {
   }
 }
 
-/// Opens no directory: what was read of it before may have changed meanwhile.
-inline std::unique_ptr<DirectoryHold> hold_when_free(const std::filesystem::path& directory) {
-  return when_free([&] { return std::make_unique<DirectoryHold>(directory); });
+/// Holds a directory that was opened, and reads it again, since others may have added runs.
+inline std::unique_ptr<DirectoryHold> hold_when_free(StudyDirectory& directory) {
+  auto hold = when_free([&] { return std::make_unique<DirectoryHold>(directory.path); });
+  directory = open_directory(directory.path);
+  return hold;
 }
 
 }  // namespace doetune::study

@@ -34,8 +34,12 @@ std::vector<float> small_weights() {
   return block;
 }
 
-// Engines are timed where that is tested.
+// Engines and products are timed where that is tested.
 [[maybe_unused]] const bool kUntimed = setenv("DOETUNE_CUDNN_TIMED", "0", 1) == 0;
+struct Timed {
+  Timed() { setenv("DOETUNE_CUDNN_TIMED", "2", 1); }
+  ~Timed() { setenv("DOETUNE_CUDNN_TIMED", "0", 1); }
+};
 
 std::unique_ptr<CompiledNetwork> executor(const EngineOptions& options = {}) {
   return make_cudnn_engine(options)->compile(small_network(), small_weights(), {});
@@ -211,6 +215,7 @@ TEST_CASE("whatever an executor cannot create for lack of memory, the settings d
 // -- language models ------------------------------------------------------------------------------
 
 TEST_CASE("the steps of a language model prepare nothing, and each is one graph", "[cuda]") {
+  const Timed timed;
   for (const auto& [shape, precision] :
        {std::pair(kSmallModel, Precision::fp32), std::pair(kTiledModel, Precision::bf16)}) {
     const auto model = make_gpu_language_model(shape, 3, precision);
@@ -226,7 +231,7 @@ TEST_CASE("the steps of a language model prepare nothing, and each is one graph"
 }
 
 TEST_CASE("decoders of a language model share what was timed", "[cuda]") {
-  setenv("DOETUNE_CUDNN_TIMED", "2", 1);
+  const Timed timed;
   const auto model = make_gpu_language_model(kSmallModel, 3, Precision::fp32);
   const int before = host_gpu::calls().timings;
   const auto first = model->decoder(kDecoder);
@@ -236,7 +241,6 @@ TEST_CASE("decoders of a language model share what was timed", "[cuda]") {
   CHECK(host_gpu::calls().timings == timings);
   const std::vector<int> tokens{5, 4, 3, 2, 1};
   CHECK(next_after(*first, tokens, 2) == next_after(*second, tokens, 2));
-  setenv("DOETUNE_CUDNN_TIMED", "0", 1);
 }
 
 TEST_CASE("a step of many tokens is no graph, and gives what smaller ones give", "[cuda][long]") {

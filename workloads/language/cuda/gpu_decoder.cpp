@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "workloads/engines/cudnn/device_memory.h"
 #include "workloads/language/continuous_batch.h"
@@ -49,16 +50,7 @@ float* floats_of(const DeviceBuffer& buffer) { return static_cast<float*>(buffer
 
 /// The largest power of two that is not larger.
 int power_below(int number) {
-  int power = 1;
-  while (power <= number / 2) power *= 2;
-  return power;
-}
-
-/// The smallest power of two that is not smaller.
-int power_above(int number) {
-  int power = 1;
-  while (power < number) power *= 2;
-  return power;
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(number, 1))));
 }
 
 /// The numbers of rows of steps with up to `most` tokens or predictions.
@@ -271,7 +263,8 @@ GpuDecoder::Size GpuDecoder::reading_size(int tokens, int predictions) const {
   const int tiles =
       padded(std::min(rows, (rows + per_tile - 1) / per_tile + options_.max_segments));
   const int most = std::min(rows, padded(options_.max_segments));
-  const int wanted = std::max(kFewPredictions, power_above(predictions));
+  const int wanted = std::max(kFewPredictions,
+                              static_cast<int>(std::bit_ceil(static_cast<unsigned>(predictions))));
   return {rows, tiled_ ? tiles : 0, predictions == 0 ? 0 : std::min(most, wanted),
           splits_of(rows, tiles, most_positions())};
 }
