@@ -71,7 +71,7 @@ double Measurement::end_s() const { return ends_s_.empty() ? start_s_ : ends_s_.
 std::optional<StoppedBy> Measurement::assess() const {
   if (is_complete()) {
     if (!rule_.precision) return StoppedBy::kMinTime;
-    if (precise_looks_ >= kPreciseLooks) return StoppedBy::kPrecision;
+    if (precise_looks_ >= kPreciseLooks && is_precise()) return StoppedBy::kPrecision;
   }
   if (rule_.max_s && end_s() - start_s_ >= *rule_.max_s) return StoppedBy::kMaxTime;
   const double last_s = end_s() - (ends_s_.size() > 1 ? ends_s_[ends_s_.size() - 2] : start_s_);
@@ -86,11 +86,15 @@ bool Measurement::is_complete() const {
   return 4 * values_.size() >= 5 * unsteady_ && unsteady_ < values_.size();
 }
 
-void Measurement::look_at_precision() {
-  next_look_ = values_.size() + values_.size() / 10 + 1;
+bool Measurement::is_precise() const {
   const auto interval = mean_interval(std::span(values_).subspan(begin()));
   const auto relative = interval ? interval->relative() : std::nullopt;
-  const bool precise = relative && *relative <= *rule_.precision && unsteady_ < values_.size();
+  return relative && *relative <= *rule_.precision;
+}
+
+void Measurement::look_at_precision() {
+  next_look_ = values_.size() + values_.size() / 10 + 1;
+  const bool precise = is_precise() && unsteady_ < values_.size();
   precise_looks_ = precise ? precise_looks_ + 1 : 0;
 }
 

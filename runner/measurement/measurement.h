@@ -45,8 +45,8 @@ std::string_view stopped_by_name(StoppedBy by);
 ///
 /// If the rule is adaptive, the steady part of the values is used; if none is found, the last half.
 /// Precision is checked whenever the number of values has grown by a tenth, and must be reached
-/// twice in a row, since stopping at the first interval that happens to be short would reduce its
-/// coverage (Law & Kelton 1984, Oper. Res. 32, 169; remaining error:
+/// twice in a row and at the end, since stopping at the first interval that happens to be short
+/// would reduce its coverage (Law & Kelton 1984, Oper. Res. 32, 169; remaining error:
 /// tests/runner/test_measurement.cpp). For the same reason an adaptive measurement ends only when
 /// it has been steady over the last fifth of its values and uses at least 20.
 class Measurement {
@@ -78,6 +78,7 @@ class Measurement {
  private:
   std::optional<StoppedBy> assess() const;
   bool is_complete() const;
+  bool is_precise() const;
   void look_at_precision();
 
   StoppingRule rule_;

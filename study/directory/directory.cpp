@@ -91,7 +91,8 @@ void make_directory(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_directory(path))
     fail_at_path(path, "exists and is not a directory; " + another_directory(path));
-  if (fs::exists(path, error) && !has_study_files(path) && !is_barely_begun(path)) {
+  // In this order: another process may write study.yaml between the two looks.
+  if (fs::exists(path, error) && !is_barely_begun(path) && !has_study_files(path)) {
     fail_at_path(path, "exists and is not a study directory; " + another_directory(path));
   }
   create_directories_durably(path);

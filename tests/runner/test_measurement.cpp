@@ -96,6 +96,23 @@ TEST_CASE("Least time, count and quantiles are waited for", "[measurement]") {
   CHECK(end_s() == Approx(662).margin(1));
 }
 
+TEST_CASE("A value that completes the minimum time but makes the mean imprecise is not the last",
+          "[measurement]") {
+  auto values = noise(3000, 0.001);
+  values[99] = 10;
+  StoppingRule rule;
+  rule.precision = 0.05;
+  rule.min_s = 105;
+  Measurement measurement(rule, 0);
+  double now_s = 0;
+  std::size_t count = 0;
+  for (; !measurement.stopped_by() && count < values.size(); ++count)
+    measurement.add(values[count], now_s += values[count]);
+  CHECK(measurement.stopped_by() == StoppedBy::kPrecision);
+  const auto used = std::span(values).first(count).subspan(measurement.begin());
+  CHECK(measurement::mean_interval(used)->relative().value() <= 0.05);
+}
+
 TEST_CASE("max_time and the deadline end what will not become precise", "[measurement]") {
   const auto values = noise(10000, 0.01);
   StoppingRule rule;

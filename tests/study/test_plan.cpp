@@ -196,6 +196,27 @@ TEST_CASE("A study directory opens as it was made", "[study][directory]") {
   CHECK(opened.attempt(7, 1).filename() == "0007.1");
 }
 
+TEST_CASE("A directory that another thread is creating is never taken for another's",
+          "[study][directory]") {
+  const TemporaryDirectory temporary;
+  const study::Study study = fccd_study();
+  const study::Plan plan = study::make_plan(study);
+  for (int round = 0; round < 100; ++round) {
+    const fs::path path = temporary.path() / std::to_string(round);
+    const auto made =
+        std::async(std::launch::async, [&] { study::create_directory(path, study, plan, false); });
+    while (!study::is_study_directory(path)) {
+      try {
+        study::create_directory(path, study, plan, false);
+      } catch (const study::DirectoryInUse&) {
+      } catch (const study::DirectoryError& error) {
+        CHECK_THAT(error.what(), Catch::Contains("already contains a plan"));
+      }
+    }
+    CHECK(study::open_directory(path).plan.runs.size() == plan.runs.size());
+  }
+}
+
 TEST_CASE("Runs that do not determine the model are imported, but not planned", "[study][import]") {
   const TemporaryDirectory temporary;
   const fs::path table = temporary.path() / "runs.csv";

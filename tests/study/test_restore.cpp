@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Names of the files and directories flushed to disk, in order.
-std::vector<std::string> flushed;
+/// Names of the files and directories that this thread flushed to disk, in order.
+thread_local std::vector<std::string> flushed;
 
 int note_flush(int descriptor, long call) {
   std::error_code ignored;
