@@ -73,6 +73,11 @@ std::vector<LayerCase> convolutions() {
                net.conv(24, 3).conv(conv(40, {3, 3}, 1, {0, 0}, leaky));
              },
              {3, 19, 22}),
+      layers("Winograd over blocks of pixels", 24,
+             [](Builder& net) {
+               net.conv(conv(24, {11, 11}, 4, {2, 2}, leaky));
+             },
+             {3, 45, 50}),
   };
 }
 

@@ -30,6 +30,12 @@ auto translated(Work work) {
   }
 }
 
+/// Whether oneDNN uses AVX2 and fused multiply-add, and nothing wider.
+inline bool is_avx2_best() {
+  const dnnl::cpu_isa best = dnnl::get_effective_cpu_isa();
+  return best == dnnl::cpu_isa::avx2 || best == dnnl::cpu_isa::avx2_vnni;
+}
+
 /// Sets the number of threads of the calling thread's next primitives.
 inline void use_threads(int threads) {
   omp_set_num_threads(threads);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "workloads/engines/onednn/onednn_calls.h"
 #include "workloads/engines/onednn/onednn_plan.h"
 
 namespace doetune::workloads::onednn {
@@ -77,7 +78,11 @@ void Plan::add(const Convolution& conv, int layer) {
   const memory::dims weights{conv.filters, in.channels, conv.kernel.height, conv.kernel.width};
   const memory::desc layout =
       images == images_ ? chosen.src_desc() : memory::desc(nchw(images_, in), type_, kBlocked);
-  add_weighted<dnnl::convolution_forward>(chosen, images, in_layout(input, layout), weights, layer);
+  const memory::dims out = nchw(images_, network_.layers[layer].output);
+  const memory::desc result =
+      images == images_ ? chosen.dst_desc() : memory::desc(out, type_, kBlocked);
+  add_weighted<dnnl::convolution_forward>(chosen, images, in_layout(input, layout), weights, result,
+                                          layer);
   if (!activation_fused) add_activation(tensors_[layer], conv.activation);
 }
 
@@ -87,24 +92,52 @@ void Plan::add_dense(const Convolution& conv, int layer) {
   const int input = network_.layers[layer].inputs[0];
   const Shape& in = network_.shape_of(input);
   const Shape row{static_cast<int>(in.elements()), 1, 1};
+  Tensor source = tensor_of(input);
+  if (in != row) {
+    source = in_layout(source, {nchw(images_, in), type_, Tag::nchw});
+    source.desc = source.desc.reshape(nchw(images_, row));
+  }
+  if (add_pixelwise(conv, source, row.channels, layer)) return;
   const dnnl::inner_product_forward::desc desc(
       dnnl::prop_kind::forward_inference, {nchw(images_, row), type_, Tag::nchw},
       {{conv.filters, row.channels, 1, 1}, type_, Tag::any}, {{conv.filters}, Type::f32, Tag::x},
       {{images_, conv.filters}, type_, Tag::nc});
-  Tensor source = in_layout(tensor_of(input), {nchw(images_, in), type_, Tag::nchw});
-  source.desc = source.desc.reshape(nchw(images_, row));
-  add_weighted<dnnl::inner_product_forward>({desc, fused_steps(conv, layer), engine_}, images_,
-                                            source, {conv.filters, row.channels, 1, 1}, layer);
+  const dnnl::inner_product_forward::primitive_desc chosen(desc, fused_steps(conv, layer), engine_);
+  const memory::dims out = nchw(images_, network_.layers[layer].output);
+  add_weighted<dnnl::inner_product_forward>(chosen, images_, in_layout(source, chosen.src_desc()),
+                                            {conv.filters, row.channels, 1, 1},
+                                            chosen.dst_desc().reshape(out), layer);
 }
 
-/// The primitive processes `images` at a time, and runs as often as the plan's images need.
+/// An inner product as a 1 x 1 convolution over an image with one pixel per image of the batch, if
+/// that is faster. With AVX2, oneDNN's products of few rows copy the weights to multiply them; the
+/// convolution reads them as they are. Measured with 4096 and 9216 inputs on a core of an AMD EPYC:
+/// 2.0 times as fast with 4 to 32 images; with one, 0.9 times.
+bool Plan::add_pixelwise(const Convolution& conv, const Tensor& source, int channels, int layer) {
+  if (images_ == 1 || type_ != Type::f32 || !is_avx2_best()) return false;
+  const memory::dims weights{conv.filters, channels, 1, 1};
+  const dnnl::convolution_forward::desc desc(
+      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+      {{1, channels, 1, images_}, type_, Tag::any}, {weights, type_, Tag::any},
+      {{conv.filters}, Type::f32, Tag::x}, {{1, conv.filters, 1, images_}, type_, Tag::any}, {1, 1},
+      {0, 0}, {0, 0});
+  const dnnl::convolution_forward::primitive_desc chosen(desc, fused_steps(conv, layer), engine_,
+                                                         true);
+  if (!chosen || !std::string_view(chosen.impl_info_str()).starts_with("jit")) return false;
+  const std::vector<int> pixels_to_images{3, 1, 2, 0};
+  add_weighted<dnnl::convolution_forward>(
+      chosen, images_, in_layout(source, chosen.src_desc().permute_axes(pixels_to_images)), weights,
+      chosen.dst_desc().permute_axes(pixels_to_images), layer);
+  return true;
+}
+
+/// The primitive processes `images` at a time, and runs as often as the plan's images need; result:
+/// the layout of all.
 template <class Primitive>
 void Plan::add_weighted(const typename Primitive::primitive_desc& chosen, int images,
-                        const Tensor& source, const memory::dims& weights, int layer) {
+                        const Tensor& source, const memory::dims& weights,
+                        const memory::desc& result, int layer) {
   const PackedWeights packed = weights_.packed(layer, chosen.weights_desc(), weights);
-  const memory::dims dims = nchw(images_, network_.layers[layer].output);
-  const memory::desc result =
-      images == images_ ? chosen.dst_desc().reshape(dims) : memory::desc(dims, type_, kBlocked);
   tensors_[layer] = fused_sums_[layer] >= 0 ? residual(layer, result) : new_tensor(result);
   const Primitive primitive(chosen);
   for (int image = 0; image < images_; image += images)

@@ -57,11 +57,14 @@ PackedWeights WeightStore::packed(int layer, const memory::desc& wanted, const m
   });
 }
 
-PackedWeights WeightStore::winograd(int layer, int in_channels, int filters) {
+PackedWeights WeightStore::winograd(int layer, int in_channels, int filters,
+                                    const std::optional<SpaceToDepth>& blocks) {
   const auto numbers = static_cast<memory::dim>(winograd_weights(in_channels, filters));
   const memory::desc wanted({numbers}, memory::data_type::f32, memory::format_tag::x);
   return kept_or(layer, wanted, filters, [&](const float* plain, const PackedWeights& packed) {
-    transform_weights(plain, in_channels, filters, packed.storage->floats());
+    const std::vector<float> blocked = blocks ? blocks->weights(plain) : std::vector<float>();
+    transform_weights(blocks ? blocked.data() : plain, in_channels, filters,
+                      packed.storage->floats());
   });
 }
 

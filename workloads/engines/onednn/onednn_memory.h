@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "workloads/engines/onednn/space_to_depth.h"
 #include "workloads/networks/network.h"
 
 namespace doetune::workloads::onednn {
@@ -48,8 +50,9 @@ class WeightStore {
 
   /// `dims`: filters x inputs x kernel height x kernel width.
   PackedWeights packed(int layer, const dnnl::memory::desc& wanted, const dnnl::memory::dims& dims);
-  /// Transformed for a WinogradConvolution.
-  PackedWeights winograd(int layer, int in_channels, int filters);
+  /// Transformed for a WinogradConvolution, after that to blocks of pixels if given.
+  PackedWeights winograd(int layer, int in_channels, int filters,
+                         const std::optional<SpaceToDepth>& blocks);
 
  private:
   /// The weights kept in this layout; otherwise fills new ones by `fill(plain, packed)`.

@@ -23,9 +23,10 @@ namespace doetune::workloads::onednn {
 /// convolution adds its result to the other input, in that input's memory where nothing reads it
 /// afterwards. In fp32 a 3 x 3 convolution runs as a Winograd transform where it is faster: with
 /// AVX-512 oneDNN's (rules and measurements in onednn_convolutions.cpp), one image at a time where
-/// that keeps data in the caches; with AVX2 our own, as oneDNN has none (onednn_winograd.cpp). Such
-/// weights take four times the memory. A concatenation copies its inputs, since oneDNN's fast
-/// kernels cannot write to part of a tensor.
+/// that keeps data in the caches; with AVX2 our own, as oneDNN has none (onednn_winograd.cpp), and
+/// then also for strided convolutions of an image that are 3 x 3 over blocks of its pixels
+/// (space_to_depth.h). Such weights take four times the memory. A concatenation copies its inputs,
+/// since oneDNN's fast kernels cannot write to part of a tensor.
 class Plan {
  public:
   Plan(const dnnl::engine& engine, const Network& network, WeightStore& weights,
@@ -81,9 +82,12 @@ class Plan {
   // onednn_convolutions.cpp
   void add(const Convolution& conv, int layer);
   void add_dense(const Convolution& conv, int layer);
+  /// False if that is not faster.
+  bool add_pixelwise(const Convolution& conv, const Tensor& source, int channels, int layer);
   template <class Primitive>
   void add_weighted(const typename Primitive::primitive_desc& chosen, int images,
-                    const Tensor& source, const dnnl::memory::dims& weights, int layer);
+                    const Tensor& source, const dnnl::memory::dims& weights,
+                    const dnnl::memory::desc& result, int layer);
   Tensor residual(int layer, const dnnl::memory::desc& wanted);
   Activation activation_after(const Convolution& conv, int layer) const;
   dnnl::primitive_attr fused_steps(const Convolution& conv, int layer) const;
@@ -99,6 +103,8 @@ class Plan {
   /// Whether our own Winograd transform is the fastest.
   bool has_own_winograd(const Convolution& conv, const Layer& node) const;
   void add_winograd(const Convolution& conv, int layer);
+  /// The layer's tensor, or the network's input, in blocks of pixels.
+  Tensor blocked(const SpaceToDepth& blocks, int layer);
 
   // onednn_layers.cpp
   void add(const MaxPool& pool, int layer);

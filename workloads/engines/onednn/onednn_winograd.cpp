@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
+#include "workloads/engines/onednn/onednn_calls.h"
 #include "workloads/engines/onednn/onednn_plan.h"
+#include "workloads/engines/onednn/space_to_depth.h"
 #include "workloads/engines/onednn/winograd_convolution.h"
 
 namespace doetune::workloads::onednn {
@@ -24,10 +27,15 @@ using dnnl::memory;
 constexpr int kOwnWinogradChannels = 16;
 constexpr std::int64_t kOwnWinogradPixels = 96;
 
-/// Whether oneDNN uses AVX2 and fused multiply-add, and so has no Winograd transform.
-bool is_avx2_best() {
-  const dnnl::cpu_isa best = dnnl::get_effective_cpu_isa();
-  return best == dnnl::cpu_isa::avx2 || best == dnnl::cpu_isa::avx2_vnni;
+constexpr auto kLayout = memory::format_tag::nChw8c;
+
+float* floats(const memory& object) { return static_cast<float*>(object.get_data_handle()); }
+
+/// For a convolution with a stride over fewer channels than a vector has.
+std::optional<SpaceToDepth> space_to_depth(const Convolution& conv, const Shape& in,
+                                           const Shape& out) {
+  if (conv.stride == 1 || in.channels >= winograd::kLanes) return std::nullopt;
+  return SpaceToDepth(conv, in, out);
 }
 
 bool is_supported(const Convolution& conv, int in_channels) {
@@ -39,8 +47,11 @@ bool is_supported(const Convolution& conv, int in_channels) {
 }  // namespace
 
 bool Plan::has_own_winograd(const Convolution& conv, const Layer& node) const {
-  const int in_channels = network_.shape_of(node.inputs[0]).channels;
-  if (type_ != memory::data_type::f32 || !is_avx2_best() || !is_supported(conv, in_channels))
+  const Shape& in = network_.shape_of(node.inputs[0]);
+  const auto blocks = space_to_depth(conv, in, node.output);
+  const int in_channels = blocks ? blocks->in().channels : in.channels;
+  if (type_ != memory::data_type::f32 || !is_avx2_best() ||
+      !is_supported(blocks ? blocks->convolution() : conv, in_channels))
     return false;
   const std::int64_t tiles = winograd_tiles(images_, node.output);
   const std::int64_t pixels = std::int64_t{images_} * node.output.height * node.output.width;
@@ -48,14 +59,28 @@ bool Plan::has_own_winograd(const Convolution& conv, const Layer& node) const {
          pixels >= kOwnWinogradPixels && 2 * pixels >= tiles * winograd::kTile * winograd::kTile;
 }
 
+Plan::Tensor Plan::blocked(const SpaceToDepth& blocks, int layer) {
+  const Tensor source = in_layout(tensor_of(layer), nhwc(network_.shape_of(layer)));
+  const Tensor result = new_tensor({nchw(images_, blocks.in()), type_, kLayout});
+  steps_.push_back([blocks, images = images_, x = memory_of(source),
+                    y = memory_of(result)](dnnl::stream& stream) {
+    stream.wait();
+    blocks.transform(floats(x), images, floats(y));
+  });
+  return result;
+}
+
 /// As one step: our own loops in the layout that oneDNN prefers with AVX2.
 void Plan::add_winograd(const Convolution& conv, int layer) {
-  constexpr auto kLayout = memory::format_tag::nChw8c;
   const Layer& node = network_.layers[layer];
-  const Shape& in = network_.shape_of(node.inputs[0]);
-  const WinogradConvolution winograd({images_, in, conv.filters, conv.pad}, omp_get_max_threads());
-  const PackedWeights packed = weights_.winograd(layer, in.channels, conv.filters);
-  const Tensor source = in_layout(tensor_of(node.inputs[0]), {nchw(images_, in), type_, kLayout});
+  const auto blocks = space_to_depth(conv, network_.shape_of(node.inputs[0]), node.output);
+  const Shape in = blocks ? blocks->in() : network_.shape_of(node.inputs[0]);
+  const Extent pad = blocks ? blocks->convolution().pad : conv.pad;
+  const WinogradConvolution winograd({images_, in, conv.filters, pad}, omp_get_max_threads());
+  const PackedWeights packed = weights_.winograd(layer, in.channels, conv.filters, blocks);
+  const Tensor source =
+      blocks ? blocked(*blocks, node.inputs[0])
+             : in_layout(tensor_of(node.inputs[0]), {nchw(images_, in), type_, kLayout});
   const memory::desc result(nchw(images_, node.output), type_, kLayout);
   const bool accumulates = fused_sums_[layer] >= 0;
   tensors_[layer] = accumulates ? residual(layer, result) : new_tensor(result);
@@ -64,9 +89,6 @@ void Plan::add_winograd(const Convolution& conv, int layer) {
   steps_.push_back([winograd, accumulates, packed, x = memory_of(source),
                     y = memory_of(tensors_[layer]), scratch = memory_of(scratch),
                     slope = negative_slope(activation_after(conv, layer))](dnnl::stream& stream) {
-    const auto floats = [](const memory& object) {
-      return static_cast<float*>(object.get_data_handle());
-    };
     stream.wait();
     winograd.run({floats(x), floats(packed.weights), floats(packed.bias), floats(y),
                   floats(scratch), accumulates, slope});
