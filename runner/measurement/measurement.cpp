@@ -45,6 +45,8 @@ void Measurement::add(double value, double now_s) {
   ends_s_.push_back(now_s);
   if (rule_.adaptive() && !steady().value_or(false)) unsteady_ = values_.size();
   if (rule_.precision && values_.size() >= next_look_) look_at_precision();
+  // The value that completes the measurement may make it imprecise.
+  if (precise_looks_ >= kPreciseLooks && is_complete() && !is_precise()) precise_looks_ = 0;
   stopped_by_ = assess();
 }
 
@@ -71,7 +73,7 @@ double Measurement::end_s() const { return ends_s_.empty() ? start_s_ : ends_s_.
 std::optional<StoppedBy> Measurement::assess() const {
   if (is_complete()) {
     if (!rule_.precision) return StoppedBy::kMinTime;
-    if (precise_looks_ >= kPreciseLooks && is_precise()) return StoppedBy::kPrecision;
+    if (precise_looks_ >= kPreciseLooks) return StoppedBy::kPrecision;
   }
   if (rule_.max_s && end_s() - start_s_ >= *rule_.max_s) return StoppedBy::kMaxTime;
   const double last_s = end_s() - (ends_s_.size() > 1 ? ends_s_[ends_s_.size() - 2] : start_s_);

@@ -45,10 +45,10 @@ std::string_view stopped_by_name(StoppedBy by);
 ///
 /// If the rule is adaptive, the steady part of the values is used; if none is found, the last half.
 /// Precision is checked whenever the number of values has grown by a tenth, and must be reached
-/// twice in a row and at the end, since stopping at the first interval that happens to be short
-/// would reduce its coverage (Law & Kelton 1984, Oper. Res. 32, 169; remaining error:
-/// tests/runner/test_measurement.cpp). For the same reason an adaptive measurement ends only when
-/// it has been steady over the last fifth of its values and uses at least 20.
+/// twice in a row and still hold when the measurement stops, since stopping at the first interval
+/// that happens to be short would reduce its coverage (Law & Kelton 1984, Oper. Res. 32, 169;
+/// remaining error: tests/runner/test_measurement.cpp). For the same reason an adaptive measurement
+/// ends only when it has been steady over the last fifth of its values and uses at least 20.
 class Measurement {
  public:
   /// `start_s` and all other times are of the same clock.

@@ -41,10 +41,12 @@ TEST_CASE("every kind of layer agrees with the reference", "[engine]") {
   for (const LayerCase& each : layer_cases())
     for (const int images : {1, 4}) {
       const EvaluatedNetwork assessed(each.network, images, test_seed());
-      for (const auto precision : precisions()) {
-        INFO(each.name << ", " << name_of(precision) << ", images: " << images << repeat_with());
-        CHECK(assessed.difference(*engine, {4, precision, 2}) < tolerance(precision));
-      }
+      for (const auto precision : precisions())
+        for (const int threads : {1, 2}) {
+          INFO(each.name << ", " << name_of(precision) << ", images: " << images
+                         << ", threads: " << threads << repeat_with());
+          CHECK(assessed.difference(*engine, {4, precision, threads}) < tolerance(precision));
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// Utilities around calls to oneDNN: errors and thread counts.
+// Utilities around calls to oneDNN: errors, instruction sets and thread counts.
 #pragma once
 
 #include <omp.h>

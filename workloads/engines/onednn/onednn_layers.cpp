@@ -51,8 +51,8 @@ void Plan::add_pool(dnnl::algorithm algorithm, int layer, Extent kernel, int str
   const Shape& in = network_.shape_of(node.inputs[0]);
   const Shape& out = node.output;
   Tensor source = typed(node.inputs[0]);
-  // oneDNN has no fast kernel for a plane for each channel, which is what AlexNet's first
-  // convolution gives with AVX2: its pooling took a seventh of the whole time.
+  // oneDNN has no fast kernel for a plane for each channel, which is what its convolutions by
+  // matrix products give. After AlexNet's first one, pooling took a seventh of the whole time.
   if (source.desc == memory::desc(nchw(images_, in), type_, Tag::nchw))
     source = in_layout(source, nhwc(in));
   const dnnl::pooling_forward::desc desc(

@@ -42,7 +42,8 @@ struct PackedWeights {
   std::shared_ptr<Buffer> storage;
 };
 
-/// Packs each layer's weights once for each layout requested; batch sizes share layouts.
+/// Packs each layer's weights once for each layout requested. Batch sizes share layouts, except
+/// that a large and a small one may need two for fully connected layers.
 class WeightStore {
  public:
   WeightStore(const dnnl::engine& engine, const Network& network, std::span<const float> block)
@@ -50,7 +51,7 @@ class WeightStore {
 
   /// `dims`: filters x inputs x kernel height x kernel width.
   PackedWeights packed(int layer, const dnnl::memory::desc& wanted, const dnnl::memory::dims& dims);
-  /// Transformed for a WinogradConvolution, after that to blocks of pixels if given.
+  /// Transformed for a WinogradConvolution; with `blocks`, those of the equivalent convolution.
   PackedWeights winograd(int layer, int in_channels, int filters,
                          const std::optional<SpaceToDepth>& blocks);
 

@@ -25,8 +25,8 @@ namespace doetune::workloads::onednn {
 /// AVX-512 oneDNN's (rules and measurements in onednn_convolutions.cpp), one image at a time where
 /// that keeps data in the caches; with AVX2 our own, as oneDNN has none (onednn_winograd.cpp), and
 /// then also for strided convolutions of an image that are 3 x 3 over blocks of its pixels
-/// (space_to_depth.h). Such weights take four times the memory. A concatenation copies its inputs,
-/// since oneDNN's fast kernels cannot write to part of a tensor.
+/// (space_to_depth.h). Such weights take four to five times the memory. A concatenation copies its
+/// inputs, since oneDNN's fast kernels cannot write to part of a tensor.
 class Plan {
  public:
   Plan(const dnnl::engine& engine, const Network& network, WeightStore& weights,
@@ -82,7 +82,7 @@ class Plan {
   // onednn_convolutions.cpp
   void add(const Convolution& conv, int layer);
   void add_dense(const Convolution& conv, int layer);
-  /// False if that is not faster.
+  /// Adds nothing and returns false where that would not be faster.
   bool add_pixelwise(const Convolution& conv, const Tensor& source, int channels, int layer);
   template <class Primitive>
   void add_weighted(const typename Primitive::primitive_desc& chosen, int images,

@@ -27,11 +27,11 @@ using dnnl::memory;
 constexpr int kOwnWinogradChannels = 16;
 constexpr std::int64_t kOwnWinogradPixels = 96;
 
-constexpr auto kLayout = memory::format_tag::nChw8c;
+constexpr auto kBlocksOf8 = memory::format_tag::nChw8c;
 
 float* floats(const memory& object) { return static_cast<float*>(object.get_data_handle()); }
 
-/// For a convolution with a stride over fewer channels than a vector has.
+/// For a convolution with a stride over fewer channels than a vector holds.
 std::optional<SpaceToDepth> space_to_depth(const Convolution& conv, const Shape& in,
                                            const Shape& out) {
   if (conv.stride == 1 || in.channels >= winograd::kLanes) return std::nullopt;
@@ -61,7 +61,7 @@ bool Plan::has_own_winograd(const Convolution& conv, const Layer& node) const {
 
 Plan::Tensor Plan::blocked(const SpaceToDepth& blocks, int layer) {
   const Tensor source = in_layout(tensor_of(layer), nhwc(network_.shape_of(layer)));
-  const Tensor result = new_tensor({nchw(images_, blocks.in()), type_, kLayout});
+  const Tensor result = new_tensor({nchw(images_, blocks.in()), type_, kBlocksOf8});
   steps_.push_back([blocks, images = images_, x = memory_of(source),
                     y = memory_of(result)](dnnl::stream& stream) {
     stream.wait();
@@ -80,8 +80,8 @@ void Plan::add_winograd(const Convolution& conv, int layer) {
   const PackedWeights packed = weights_.winograd(layer, in.channels, conv.filters, blocks);
   const Tensor source =
       blocks ? blocked(*blocks, node.inputs[0])
-             : in_layout(tensor_of(node.inputs[0]), {nchw(images_, in), type_, kLayout});
-  const memory::desc result(nchw(images_, node.output), type_, kLayout);
+             : in_layout(tensor_of(node.inputs[0]), {nchw(images_, in), type_, kBlocksOf8});
+  const memory::desc result(nchw(images_, node.output), type_, kBlocksOf8);
   const bool accumulates = fused_sums_[layer] >= 0;
   tensors_[layer] = accumulates ? residual(layer, result) : new_tensor(result);
   const Tensor scratch =

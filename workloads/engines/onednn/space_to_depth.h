@@ -11,8 +11,9 @@ namespace doetune::workloads::onednn {
 
 /// With stride s, C channels and padding p, pixel (r, q) of the blocked image has C s^2 channels:
 ///   channel (i s + j) C + c of (r, q) = channel c of pixel (r s + i - p, q s + j - p),
-/// zero outside of the image. A kernel of k pixels becomes one of ceil(k / s), with zeros where
-/// i or j reach beyond it, and stride and padding 1 and 0. Outputs are the same but for rounding.
+/// zero outside of the image. A kernel of k pixels becomes one of ceil(k / s), with zeros at
+/// positions beyond k, and the convolution has stride 1 and no padding. Outputs are the same but
+/// for rounding.
 /// AlexNet's 11 x 11 kernel over 3 channels becomes 3 x 3 over 48.
 class SpaceToDepth {
  public:
@@ -22,10 +23,11 @@ class SpaceToDepth {
   const Convolution& convolution() const { return blocked_; }
   Shape in() const;
 
-  /// Weights of filters x channels x kernel, of the convolution and of its equivalent.
+  /// The equivalent's weights from the convolution's; both are filters x channels x kernel.
   std::vector<float> weights(const float* plain) const;
 
-  /// Images in NHWC to images in blocks of 8 channels (nChw8c), of which in() must have a multiple.
+  /// Images in NHWC to images in blocks of 8 channels (nChw8c). in().channels must be a multiple
+  /// of 8.
   void transform(const float* images, int count, float* to) const;
 
  private:
